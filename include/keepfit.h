@@ -1,0 +1,332 @@
+/* keepfit.h - keep a model fitted to all the data seen so far, while the data keeps arriving.
+ *
+ * Points arrive one at a time. Point i brings a function f_i; after it has arrived the model x_i is to
+ * satisfy g_i(x_i) - min g_i <= epsilon, where g_i is the mean of f_1 .. f_i: the weighted mean loss over
+ * the points so far plus lambda*|x|^2.
+ *
+ * The header is ordered by audience:
+ *
+ *   1. what everybody needs       status, errors, options, version
+ *   2. one-call use               a file in, a model out
+ *   3. your own loop              push points, read the model, its bound, its cost
+ *   4. models                     predict, save, load
+ *   5. streams                    read points from files
+ *   6. your own objective         callbacks for value and gradient
+ *   7. what this build offers     tables of methods, losses, ... for help texts and bindings
+ *
+ * Rules that hold throughout:
+ *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free
+ *     (which accepts NULL). What is configured or reported is a plain struct that you own.
+ *   - Pointers passed in are only read during the call, and copied where needed; strings and arrays handed out
+ *     belong to the handle and live until the handle is next changed or freed.
+ *   - A function that can fail returns a keepfit_status. On failure its outputs are untouched unless it says
+ *     otherwise, and the detail is in the keepfit_error passed in (which may be NULL) or in the handle.
+ *   - The library keeps no global state, never prints, never exits. Different handles may be used from
+ *     different threads at once; one handle by one thread at a time.
+ *   - The same seed, options and data give the same bits, on any number of threads.
+ */
+#ifndef KEEPFIT_H
+#define KEEPFIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define KEEPFIT_API __attribute__((visibility("default")))
+#else
+#define KEEPFIT_API
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 1. What everybody needs
+ * ------------------------------------------------------------------------------------------------------- */
+
+#define KEEPFIT_VERSION_MAJOR 0
+#define KEEPFIT_VERSION_MINOR 1
+#define KEEPFIT_VERSION_PATCH 0
+#define KEEPFIT_VERSION_STRING "0.1.0"
+
+/* The version of the library that is running, e.g. "0.1.0"; compare with KEEPFIT_VERSION_STRING. */
+KEEPFIT_API const char *keepfit_version(void);
+
+/* Every outcome of a call: X(name, sentence). */
+#define KEEPFIT_STATUS_LIST(X)                                                                               \
+    X(OK, "done")                                                                                            \
+    X(END, "the stream has no more points")                                                                  \
+    X(NO_MEMORY, "out of memory")                                                                            \
+    X(USAGE, "an option or argument is wrong")                                                               \
+    X(DATA, "the input data is bad")                                                                         \
+    X(IO, "reading or writing failed")                                                                       \
+    X(CORRUPT, "the file is damaged or not of this kind")                                                    \
+    X(DIVERGED, "the iterate is no longer finite")                                                           \
+    X(UNSOLVED, "the optimum could not be computed to the precision asked for")                              \
+    X(CALLBACK, "a user-written objective reported a failure")
+
+typedef enum keepfit_status {
+#define KEEPFIT_STATUS_ENUM(name, sentence) KEEPFIT_##name,
+    KEEPFIT_STATUS_LIST(KEEPFIT_STATUS_ENUM)
+#undef KEEPFIT_STATUS_ENUM
+} keepfit_status;
+
+/* "DATA" and "the input data is bad"; for a number that is no status, "UNKNOWN" and a sentence saying so. */
+KEEPFIT_API const char *keepfit_status_name(keepfit_status status);
+KEEPFIT_API const char *keepfit_status_sentence(keepfit_status status);
+
+/* Why a call failed, in words that name the file, line, column and what was expected. */
+typedef struct keepfit_error {
+    keepfit_status status;
+    uint64_t line;   /* from 1; 0 where there is none (npy and idx: the row) */
+    uint64_t column; /* from 1, in bytes; 0 where there is none */
+    char message[512];
+} keepfit_error;
+
+/* All settings, each with a default. Keys and values are text, the same as on the command line without the
+ * dashes: keepfit_options_set(o, "lambda", "1e-3", &error). Flags take "true" or "false". */
+typedef struct keepfit_options keepfit_options;
+
+KEEPFIT_API keepfit_options *keepfit_options_create(void); /* NULL: out of memory */
+KEEPFIT_API keepfit_options *keepfit_options_copy(const keepfit_options *options);
+KEEPFIT_API void keepfit_options_free(keepfit_options *options);
+KEEPFIT_API keepfit_status keepfit_options_set(keepfit_options *options, const char *key, const char *value,
+                                               keepfit_error *error);
+/* The value as text that reads back exactly; NULL for an unknown key. Lives until the next call on options. */
+KEEPFIT_API const char *keepfit_options_get(keepfit_options *options, const char *key);
+/* Whether the value was set, rather than left at its default. */
+KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const char *key);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 2. One-call use
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef struct keepfit_model keepfit_model;
+
+/* Reads the file ("-": standard input) to its end, one stage a point, and gives the last stage's model. */
+KEEPFIT_API keepfit_status keepfit_train_file(const char *path, const keepfit_options *options,
+                                              keepfit_model **model, keepfit_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 3. Your own loop
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* One row. index == NULL: the entries are features 0 .. count-1. Otherwise index ascends strictly, from 0. */
+typedef struct keepfit_row {
+    size_t count;
+    const uint32_t *index;
+    const double *value;
+} keepfit_row;
+
+/* One datum. target: a number, or a class label (any finite number; mapped inside, mapped back in predictions).
+ * weight: 1 for an ordinary point; a point of weight 2 counts as two equal points; must be >= 0. */
+typedef struct keepfit_point {
+    keepfit_row row;
+    double target;
+    double weight;
+} keepfit_point;
+
+typedef struct keepfit_fit keepfit_fit;
+
+KEEPFIT_API keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **fit,
+                                              keepfit_error *error);
+KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
+
+/* One stage: the point joins the history and the model is made good for everything so far. A point that is
+ * refused (KEEPFIT_DATA) leaves the fit as it was; after KEEPFIT_DIVERGED, NO_MEMORY or CALLBACK the fit
+ * refuses further points but can still be read. */
+KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
+
+/* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) tells how many went in. */
+KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
+                                                  size_t *pushed);
+
+/* The detail of the last failure on this handle. */
+KEEPFIT_API const keepfit_error *keepfit_fit_error(const keepfit_fit *fit);
+
+/* What is known at no cost. */
+typedef struct keepfit_report {
+    const char *method;   /* the method at work; for auto, the one it chose */
+    const char *reason;   /* for auto, why; otherwise "" */
+    uint64_t stage;       /* points so far */
+    uint64_t features;    /* highest feature so far, bias not counted */
+    uint64_t classes;     /* classes so far; 0 for a regression */
+    uint64_t fo;          /* gradients of single points computed so far (first-order oracle calls) */
+    uint64_t steps;       /* inner steps so far */
+    double lambda;        /* the regulariser's factor at this stage */
+    double bound;         /* proved bound on the gap at this stage if the method keeps one, otherwise NaN */
+    double worst_bound;   /* the largest such bound over all stages, otherwise NaN */
+    double smoothness;    /* largest curvature of one point's function so far (L) */
+    double seconds;       /* spent inside the fit */
+    /* Progressive validation: each point predicted before it is learnt. */
+    uint64_t validated;     /* points that could be predicted */
+    double validation_loss; /* mean loss of those predictions; NaN before the first */
+    double validation_error; /* classification: share of wrong labels; regression: root mean squared error */
+} keepfit_report;
+
+KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
+
+/* What costs a pass over the history (not counted as FOs: measuring is not optimising). */
+typedef enum keepfit_measure {
+    KEEPFIT_MEASURE_OBJECTIVE = 1, /* one pass of values */
+    KEEPFIT_MEASURE_BOUND = 2,     /* one pass of gradients */
+    KEEPFIT_MEASURE_OPTIMUM = 4    /* solves the stage's problem to near machine precision; gives gap too */
+} keepfit_measure;
+
+typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
+    double objective; /* g_i(x_i) */
+    double bound;     /* proved: never below the gap */
+    double optimum;   /* min g_i over the domain */
+    double gap;       /* objective - optimum */
+} keepfit_measurement;
+
+KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
+
+/* The model as it is now, a copy that outlives the fit. */
+KEEPFIT_API keepfit_status keepfit_fit_model(const keepfit_fit *fit, keepfit_model **model);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 4. Models
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef struct keepfit_prediction {
+    double value;       /* regression: the predicted number; classification: the label, as in the data */
+    double margin;      /* the linear score (softmax: of the chosen class) */
+    double probability; /* of that label; NaN where the loss has no probabilities */
+    size_t outputs;     /* how many scores there are: 1, or the number of classes for softmax */
+} keepfit_prediction;
+
+/* scores (may be NULL) takes the linear scores, keepfit_model_describe().outputs numbers. */
+KEEPFIT_API keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_row *row,
+                                                 keepfit_prediction *prediction, double *scores);
+
+typedef struct keepfit_description {
+    const char *loss, *method, *domain, *scale, *library_version;
+    double lambda, epsilon, bias, delta;
+    bool classification;
+    uint64_t stages, fo, features;
+    size_t outputs;           /* scores a row */
+    size_t classes;           /* known labels; 0 for a regression */
+    const double *labels;     /* [classes], in the order of the scores; binary: the second is the positive one */
+    const double *intercepts; /* [outputs], the bias feature's constant already multiplied in */
+    const double *weights;    /* [features][outputs] */
+} keepfit_description;
+
+KEEPFIT_API void keepfit_model_describe(const keepfit_model *model, keepfit_description *description);
+
+/* Writes a temporary file beside path, syncs it and renames it over path, so path always holds a whole model.
+ * Refuses to replace anything but a regular file. */
+KEEPFIT_API keepfit_status keepfit_model_save(const keepfit_model *model, const char *path, keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_model_load(const char *path, keepfit_model **model, keepfit_error *error);
+KEEPFIT_API void keepfit_model_free(keepfit_model *model);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 5. Streams
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef struct keepfit_stream keepfit_stream;
+
+/* Opens a file ("-": standard input), plain or gzip, in the format given or recognised. The options shuffle,
+ * limit and scale are honoured here (shuffle and scale read everything first). */
+KEEPFIT_API keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options,
+                                               keepfit_stream **stream, keepfit_error *error);
+/* The next point, valid until the next call; KEEPFIT_END after the last. With on-error skip, bad rows are passed
+ * over and counted. */
+KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point);
+KEEPFIT_API const keepfit_error *keepfit_stream_error(const keepfit_stream *stream);
+
+typedef struct keepfit_stream_info {
+    const char *name;    /* as messages call it: the path, or "<stdin>" */
+    const char *format;  /* the format in use */
+    uint64_t points;     /* given out so far */
+    uint64_t skipped;    /* bad rows passed over */
+    uint64_t total;      /* points in all, where that is known beforehand; otherwise 0 */
+    uint64_t bytes_read; /* of the file, as stored */
+    uint64_t bytes;      /* size of the file, where known; otherwise 0 */
+    uint64_t line;       /* where the last point stood */
+} keepfit_stream_info;
+
+KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
+/* Reads all that is left into memory; afterwards total is known and keepfit_stream_rewind works. */
+KEEPFIT_API keepfit_status keepfit_stream_read_all(keepfit_stream *stream);
+/* Another stream over the same points (after read_all), in the order that another seed's shuffle gives. The
+ * original must outlive it. */
+KEEPFIT_API keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t seed,
+                                                  keepfit_stream **other, keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_stream_rewind(keepfit_stream *stream);
+KEEPFIT_API void keepfit_stream_close(keepfit_stream *stream);
+
+/* Rewrites a model that was fitted to this stream's scaled points so that it predicts unscaled ones. */
+KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream *stream,
+                                                 keepfit_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 6. Your own objective
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* f_j(x) = weight_j * value(x, point_j) + lambda*|x|^2, where value is convex and differentiable in x. Each callback
+ * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points' rows and
+ * targets reach the callbacks as they were pushed. */
+typedef struct keepfit_objective {
+    const char *name;
+    size_t dimension;
+    void *context; /* handed to every callback */
+    int (*value)(void *context, const double *x, const keepfit_point *point, double *value);
+    int (*gradient)(void *context, const double *x, const keepfit_point *point, double *gradient);
+    /* May be NULL: an upper bound on the curvature (largest Hessian eigenvalue) of value(., point) anywhere. Without
+     * it the option smoothness must be given. */
+    int (*curvature)(void *context, const keepfit_point *point, double *curvature);
+} keepfit_objective;
+
+KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options,
+                                                     const keepfit_objective *objective, keepfit_fit **fit,
+                                                     keepfit_error *error);
+/* x itself: dimension numbers (for built-in objectives, bias first, then [feature][output]). */
+KEEPFIT_API const double *keepfit_fit_iterate(const keepfit_fit *fit, size_t *dimension);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 7. What this build offers
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef enum keepfit_family {
+    KEEPFIT_METHODS,
+    KEEPFIT_LOSSES,
+    KEEPFIT_DOMAINS,
+    KEEPFIT_FORMATS,
+    KEEPFIT_FEATURES
+} keepfit_family;
+
+typedef struct keepfit_entry {
+    const char *name;    /* as given to the option */
+    const char *summary; /* one line */
+} keepfit_entry;
+
+/* Entry k of a family, from 0; false past the last. */
+KEEPFIT_API bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry);
+
+typedef enum keepfit_option_type {
+    KEEPFIT_REAL,
+    KEEPFIT_COUNT,
+    KEEPFIT_CHOICE,
+    KEEPFIT_TEXT,
+    KEEPFIT_FLAG
+} keepfit_option_type;
+
+typedef struct keepfit_option {
+    const char *key;     /* "lambda" */
+    const char *value;   /* what stands for the value in help: "L"; "" for a flag */
+    const char *initial; /* the default, as text; "" where there is none */
+    const char *group;   /* "problem", "method" or "data" */
+    const char *help;    /* one or two sentences */
+    const char *choices; /* CHOICE: "squared|logistic|..."; otherwise NULL */
+    keepfit_option_type type;
+} keepfit_option;
+
+KEEPFIT_API bool keepfit_option_entry(size_t k, keepfit_option *option);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

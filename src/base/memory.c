@@ -1,0 +1,37 @@
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *kf_allocate(size_t count, size_t size)
+{
+    return calloc(count ? count : 1, size);
+}
+
+bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return true;
+    size_t larger = *capacity > SIZE_MAX / 2 ? SIZE_MAX : 2 * *capacity;
+    if (larger < 16)
+        larger = 16;
+    if (larger < needed)
+        larger = needed;
+    if (larger > SIZE_MAX / size)
+        return false;
+    char *moved = realloc(*array, larger * size);
+    if (!moved)
+        return false;
+    memset(moved + *capacity * size, 0, (larger - *capacity) * size);
+    *array = moved;
+    *capacity = larger;
+    return true;
+}
+
+char *kf_copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}

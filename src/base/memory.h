@@ -1,0 +1,20 @@
+/* Memory: arrays that grow by doubling, with every size computation checked. */
+#ifndef KF_MEMORY_H
+#define KF_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* count * size bytes, zeroed; NULL when there are none or the product overflows. */
+void *kf_allocate(size_t count, size_t size);
+
+/* Makes room for `needed` elements of `size` bytes. *capacity counts elements and at least doubles when it grows; new
+ * elements are zeroed. On failure *array and *capacity stay as they were. */
+bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size);
+
+#define KF_RESERVE(array, capacity, needed)                                                                  \
+    kf_reserve((void **)&(array), &(capacity), (needed), sizeof *(array))
+
+char *kf_copy_text(const char *text);
+
+#endif

@@ -1,0 +1,308 @@
+#include "base/options.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+struct row {
+    keepfit_option shown;
+    size_t offset;
+    double least, most; /* inclusive; for REAL and COUNT */
+    bool above;         /* the least is itself excluded */
+};
+
+#define AT(field) offsetof(struct keepfit_options, field)
+#define REAL(key, value, initial, group, field, least, most, above, help)                                    \
+    {{key, value, initial, group, help, NULL, KEEPFIT_REAL}, AT(field), least, most, above}
+#define COUNT(key, value, initial, group, field, least, most, help)                                          \
+    {{key, value, initial, group, help, NULL, KEEPFIT_COUNT}, AT(field), least, most, false}
+#define CHOICE(key, choices, initial, group, field, help)                                                    \
+    {{key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), 0, 0, false}
+#define TEXT(key, value, initial, group, field, help)                                                        \
+    {{key, value, initial, group, help, NULL, KEEPFIT_TEXT}, AT(field), 0, 0, false}
+#define FLAG(key, group, field, help)                                                                        \
+    {{key, "", "false", group, help, NULL, KEEPFIT_FLAG}, AT(field), 0, 0, false}
+
+static const struct row table[] = {
+    CHOICE("loss", "squared|logistic|huber|hinge|softmax", "squared", "problem", loss,
+           "The loss of one point. squared and huber predict numbers; logistic and hinge two classes; softmax any "
+           "number of classes, which may appear as the stream runs."),
+    REAL("delta", "D", "1", "problem", delta, 0, 1e300, true,
+         "Where huber turns from quadratic to linear, or the width of hinge's rounded corner."),
+    REAL("lambda", "L", "0.001", "problem", lambda, 0, 1e300, false,
+         "The objective is the mean loss + L*|x|^2, so its strong convexity is 2L."),
+    REAL("lambda-total", "L", "", "problem", lambda_total, 0, 1e300, false,
+         "Instead of --lambda: sum of losses + L*|x|^2, a regulariser that does not grow with the number of points."),
+    REAL("bias", "B", "", "problem", bias, -1e300, 1e300, false,
+         "Append a constant feature of value B, regularised like the others."),
+    FLAG("intercept", "problem", intercept, "Add an intercept that is neither regularised nor held by the domain."),
+    TEXT("domain", "none|ball:R|box:LO:HI|simplex", "none", "problem", domain,
+         "The convex set that the model stays in."),
+
+    TEXT("method", "NAME", "auto", "method", method, "How the model is kept; 'keepfit list methods' tells them."),
+    REAL("epsilon", "E", "0.001", "method", epsilon, 0, 1e300, true,
+         "How far above the best possible objective the model may be, at every stage."),
+    CHOICE("setting", "theory|paper|tuned", "tuned", "method", setting,
+           "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "
+           "override single ones."),
+    REAL("alpha", "A", "", "method", alpha, 0, 1e300, false,
+         "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
+         "output until the stream has grown by the share A (0.002)."),
+    COUNT("inner", "T", "", "method", inner, 1, 1e15, "Inner steps a stage (or an epoch, for svrg, sarah, katyusha)."),
+    COUNT("outer", "S", "", "method", outer, 1, 1e15, "Epochs a stage, for svrg, sarah and katyusha."),
+    TEXT("step", "S|RULE", "", "method", step,
+         "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); paper, as printed there (1/(lambda*t), for csvrg "
+         "1/(lambda*i*t)); capped, the same but at most 1/L; theory, csvrg's 4/(mu*(t+beta))."),
+    REAL("smoothness", "L", "", "method", smoothness, 0, 1e300, true,
+         "Largest curvature of one point's function, instead of the one seen in the data."),
+    REAL("lipschitz", "G", "", "method", lipschitz, 0, 1e300, true,
+         "Largest gradient of one point's function in the domain, instead of the one derived from data and domain."),
+    REAL("convexity", "MU", "", "method", convexity, 0, 1e300, true, "Strong convexity that methods assume, instead of 2*lambda."),
+    COUNT("seed", "N", "1", "method", seed, 0, 1.8e19, "Seed of all random choices: same seed, same bits."),
+    COUNT("threads", "N", "1", "method", threads, 1, 1024, "Threads; the result is the same for any number."),
+
+    TEXT("format", "auto|NAME", "auto", "data", format, "Format of the data; 'keepfit list formats' tells them."),
+    FLAG("shuffle", "data", shuffle, "Visit the rows in an order drawn from the seed (reads all first)."),
+    COUNT("limit", "N", "", "data", limit, 1, 1e18, "Use at most N points, counted after the shuffle."),
+    CHOICE("scale", "none|columns|rows|minmax", "none", "data", scale,
+           "columns: each to unit Euclidean norm over the rows used; minmax: each to [-1, 1] (both read all first); rows: each "
+           "to unit norm. The saved model predicts unscaled rows."),
+    CHOICE("on-error", "stop|skip", "stop", "data", on_error, "What a bad row does: stop, or be skipped and counted."),
+    FLAG("zero-based", "data", zero_based, "LIBSVM indices begin at 0 instead of 1."),
+    COUNT("max-features", "N", "67108864", "data", max_features, 1, 4294967294,
+          "Refuse feature indices above N, so that one wild index cannot exhaust the memory."),
+    CHOICE("header", "auto|yes|no", "auto", "data", header, "Whether the first line of a CSV file names the columns."),
+    TEXT("target", "COLUMN", "", "data", target,
+         "Column of the target, by name or number from 1 (CSV, npy); default: one named target, label, class or y, "
+         "otherwise the last. 'none': there is no target."),
+    TEXT("targets", "FILE", "", "data", targets, "Targets in a file of their own (npy and idx)."),
+    TEXT("weights", "COLUMN", "", "data", weights, "CSV column that holds the points' weights, by name or number from 1."),
+    TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
+    FLAG("accept-cut", "data", accept_cut,
+         "Accept a last line without a newline; by default it is refused, since the file may have been cut there."),
+};
+
+#define ROWS (sizeof table / sizeof table[0])
+_Static_assert(ROWS <= KF_OPTION_COUNT_MAX, "the given flags must cover the table");
+
+bool keepfit_option_entry(size_t k, keepfit_option *option)
+{
+    if (k >= ROWS)
+        return false;
+    *option = table[k].shown;
+    return true;
+}
+
+static const struct row *find(const char *key)
+{
+    for (size_t k = 0; k < ROWS; k++)
+        if (strcmp(table[k].shown.key, key) == 0)
+            return &table[k];
+    return NULL;
+}
+
+static void *field_of(keepfit_options *options, const struct row *row)
+{
+    return (char *)options + row->offset;
+}
+
+/* The place of `value` within "a|b|c", or -1. */
+static int choice_index(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+    int place = 0;
+    for (const char *at = choices;; at++, place++) {
+        size_t span = strcspn(at, "|");
+        if (span == length && strncmp(at, value, span) == 0)
+            return place;
+        at += span;
+        if (!*at)
+            return -1;
+    }
+}
+
+static keepfit_status refuse(const struct row *row, const char *value, keepfit_error *error)
+{
+    const char *key = row->shown.key;
+    char least[32], most[32];
+    switch (row->shown.type) {
+    case KEEPFIT_CHOICE:
+        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s", key, value, row->shown.choices);
+    case KEEPFIT_FLAG:
+        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is neither true nor false", key, value);
+    case KEEPFIT_COUNT:
+        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is not a whole number from %.0f to %.0f", key, value,
+                       row->least, row->most);
+    default:
+        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is not a number %s %s and at most %s", key, value,
+                       row->above ? "above" : "of at least", kf_write_real(least, row->least),
+                       kf_write_real(most, row->most));
+    }
+}
+
+static bool read_real(const struct row *row, const char *value, double *field)
+{
+    const char *end = value + strlen(value), *stop;
+    double number;
+    if (kf_read_real(value, end, &number, &stop) != KF_NUMBER_OK || stop != end)
+        return false;
+    if (number < row->least || number > row->most || (row->above && number == row->least))
+        return false;
+    *field = number;
+    return true;
+}
+
+static bool read_count(const struct row *row, const char *value, uint64_t *field)
+{
+    const char *end = value + strlen(value), *stop;
+    uint64_t number;
+    if (kf_read_count(value, end, &number, &stop) != KF_NUMBER_OK || stop != end)
+        return false;
+    if ((double)number < row->least || (double)number > row->most)
+        return false;
+    *field = number;
+    return true;
+}
+
+static bool read_flag(const char *value, bool *field)
+{
+    *field = strcmp(value, "true") == 0;
+    return *field || strcmp(value, "false") == 0;
+}
+
+/* An empty value stands for "absent" where that is the default. */
+static keepfit_status assign(keepfit_options *options, const struct row *row, const char *value, keepfit_error *error)
+{
+    void *field = field_of(options, row);
+    bool absent = !*value && !*row->shown.initial;
+    bool good = true;
+    switch (row->shown.type) {
+    case KEEPFIT_REAL:
+        if (absent)
+            *(double *)field = NAN;
+        else
+            good = read_real(row, value, field);
+        break;
+    case KEEPFIT_COUNT:
+        if (absent)
+            *(uint64_t *)field = 0;
+        else
+            good = read_count(row, value, field);
+        break;
+    case KEEPFIT_CHOICE: {
+        int place = choice_index(row->shown.choices, value);
+        good = place >= 0;
+        if (good)
+            *(int *)field = place;
+        break;
+    }
+    case KEEPFIT_FLAG:
+        good = read_flag(value, field);
+        break;
+    case KEEPFIT_TEXT: {
+        char *copy = absent ? NULL : kf_copy_text(value);
+        if (!absent && !copy)
+            return kf_fail_memory(error);
+        free(*(char **)field);
+        *(char **)field = copy;
+        break;
+    }
+    }
+    return good ? KEEPFIT_OK : refuse(row, value, error);
+}
+
+keepfit_options *keepfit_options_create(void)
+{
+    keepfit_options *options = kf_allocate(1, sizeof *options);
+    for (size_t k = 0; options && k < ROWS; k++) {
+        keepfit_status status = assign(options, &table[k], table[k].shown.initial, NULL);
+        assert(status == KEEPFIT_OK || status == KEEPFIT_NO_MEMORY);
+        if (status != KEEPFIT_OK) {
+            keepfit_options_free(options);
+            return NULL;
+        }
+    }
+    return options;
+}
+
+void keepfit_options_free(keepfit_options *options)
+{
+    for (size_t k = 0; options && k < ROWS; k++)
+        if (table[k].shown.type == KEEPFIT_TEXT)
+            free(*(char **)field_of(options, &table[k]));
+    free(options);
+}
+
+keepfit_options *keepfit_options_copy(const keepfit_options *options)
+{
+    keepfit_options *copy = kf_allocate(1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *options;
+    bool whole = true;
+    for (size_t k = 0; k < ROWS; k++)
+        if (table[k].shown.type == KEEPFIT_TEXT) {
+            char **text = field_of(copy, &table[k]);
+            if (*text)
+                whole = (*text = kf_copy_text(*text)) && whole;
+        }
+    if (whole)
+        return copy;
+    keepfit_options_free(copy);
+    return NULL;
+}
+
+keepfit_status keepfit_options_set(keepfit_options *options, const char *key, const char *value, keepfit_error *error)
+{
+    const struct row *row = find(key);
+    if (!row)
+        return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s' ('keepfit list options' tells them)", key);
+    keepfit_status status = assign(options, row, value, error);
+    if (status == KEEPFIT_OK)
+        options->given[row - table] = true;
+    return status;
+}
+
+const char *keepfit_options_get(keepfit_options *options, const char *key)
+{
+    const struct row *row = find(key);
+    if (!row)
+        return NULL;
+    const void *field = field_of(options, row);
+    char *text = options->text;
+    switch (row->shown.type) {
+    case KEEPFIT_REAL:
+        if (isnan(*(const double *)field))
+            return "";
+        return kf_write_real(text, *(const double *)field);
+    case KEEPFIT_COUNT:
+        if (*(const uint64_t *)field == 0 && !*row->shown.initial)
+            return "";
+        snprintf(text, sizeof options->text, "%llu", (unsigned long long)*(const uint64_t *)field);
+        return text;
+    case KEEPFIT_CHOICE: {
+        const char *at = row->shown.choices;
+        for (int skip = *(const int *)field; skip > 0; skip--)
+            at = strchr(at, '|') + 1;
+        snprintf(text, sizeof options->text, "%.*s", (int)strcspn(at, "|"), at);
+        return text;
+    }
+    case KEEPFIT_FLAG:
+        return *(const bool *)field ? "true" : "false";
+    case KEEPFIT_TEXT:
+        return *(char *const *)field ? *(char *const *)field : "";
+    }
+    return NULL;
+}
+
+bool keepfit_options_given(const keepfit_options *options, const char *key)
+{
+    const struct row *row = find(key);
+    return row && options->given[row - table];
+}

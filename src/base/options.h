@@ -1,0 +1,47 @@
+/* The options: one struct of plain values, one table that says for each key its type, default, bounds and help. The
+ * command line, the man page, the completion and the bindings all read the table. */
+#ifndef KF_OPTIONS_H
+#define KF_OPTIONS_H
+
+#include "keepfit.h"
+
+#define KF_OPTION_COUNT_MAX 64
+
+enum kf_setting { KF_SETTING_THEORY, KF_SETTING_PAPER, KF_SETTING_TUNED };
+enum kf_on_error { KF_ON_ERROR_STOP, KF_ON_ERROR_SKIP };
+enum kf_scale { KF_SCALE_NONE, KF_SCALE_COLUMNS, KF_SCALE_ROWS, KF_SCALE_MINMAX };
+enum kf_header { KF_HEADER_AUTO, KF_HEADER_YES, KF_HEADER_NO };
+
+/* Choices hold the index within the option's list of choices. A real that may be absent is NaN then, a count 0, a text
+ * NULL. */
+struct keepfit_options {
+    /* problem */
+    int loss;
+    double delta, lambda, lambda_total, bias;
+    bool intercept;
+    char *domain;
+    /* method */
+    char *method;
+    double epsilon;
+    int setting;
+    double alpha;
+    uint64_t inner, outer;
+    char *step;
+    double smoothness, lipschitz, convexity;
+    uint64_t seed, threads;
+    /* data */
+    char *format;
+    bool shuffle;
+    uint64_t limit;
+    int scale, on_error;
+    bool zero_based;
+    uint64_t max_features;
+    int header;
+    char *target, *targets, *weights, *delimiter;
+    bool accept_cut;
+
+    bool given[KF_OPTION_COUNT_MAX];
+    char text[64]; /* what keepfit_options_get hands out for numbers */
+};
+
+#endif

@@ -1,0 +1,88 @@
+#include "history/points.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define BLOCK_DOUBLES ((size_t)1 << 16)
+
+struct kf_block {
+    struct kf_block *next;
+    size_t used, size; /* in doubles */
+    double space[];
+};
+
+void kf_points_free(struct kf_points *points)
+{
+    while (points->blocks) {
+        struct kf_block *next = points->blocks->next;
+        free(points->blocks);
+        points->blocks = next;
+    }
+    free(points->place);
+    free(points->target);
+    free(points->weight);
+    memset(points, 0, sizeof *points);
+}
+
+static double *take_space(struct kf_points *points, size_t doubles)
+{
+    struct kf_block *block = points->blocks;
+    if (!block || block->size - block->used < doubles) {
+        size_t size = doubles > BLOCK_DOUBLES ? doubles : BLOCK_DOUBLES;
+        if (size > (SIZE_MAX - sizeof *block) / sizeof(double))
+            return NULL;
+        block = malloc(sizeof *block + size * sizeof(double));
+        if (!block)
+            return NULL;
+        *block = (struct kf_block){.next = points->blocks, .used = 0, .size = size};
+        points->blocks = block;
+    }
+    double *space = block->space + block->used;
+    block->used += doubles;
+    return space;
+}
+
+/* Indices that ascend strictly and end at count-1 are 0 .. count-1. */
+static bool is_dense(const keepfit_row *row)
+{
+    return !row->index || row->count == 0 || row->index[row->count - 1] == row->count - 1;
+}
+
+static void copy_indices(uint32_t *to, const keepfit_row *row, uint32_t shift)
+{
+    for (size_t k = 0; k < row->count; k++)
+        to[k] = row->index[k] + shift;
+}
+
+bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead)
+{
+    const keepfit_row *row = &point->row;
+    size_t extra = lead != NULL, count = row->count + extra;
+    assert(count <= UINT32_MAX);
+    if (!KF_RESERVE(points->place, points->place_capacity, points->count + 1) ||
+        !KF_RESERVE(points->target, points->target_capacity, points->count + 1) ||
+        !KF_RESERVE(points->weight, points->weight_capacity, points->count + 1))
+        return false;
+    bool dense = is_dense(row);
+    double *value = take_space(points, dense ? count : count + (count + 1) / 2);
+    if (!value)
+        return false;
+    if (lead)
+        value[0] = *lead;
+    if (row->count)
+        memcpy(value + extra, row->value, row->count * sizeof *value);
+    if (!dense) {
+        uint32_t *index = (uint32_t *)(value + count);
+        index[0] = 0;
+        copy_indices(index + extra, row, (uint32_t)extra);
+    }
+    points->place[points->count] =
+        (struct kf_place){.value = value, .count = (uint32_t)count, .dense = dense};
+    points->target[points->count] = point->target;
+    points->weight[points->count] = point->weight;
+    points->count++;
+    return true;
+}
