@@ -7,7 +7,7 @@
 
 #include "keepfit.h"
 
-#define KF_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 void kf_error_clear(keepfit_error *error);
 keepfit_status kf_fail(keepfit_error *error, keepfit_status status, const char *format, ...) KF_PRINTF(3, 4);

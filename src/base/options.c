@@ -82,7 +82,7 @@ static const struct row table[] = {
          "Column of the target, by name or number from 1 (CSV, npy); default: one named target, label, class or y, "
          "otherwise the last. 'none': there is no target."),
     TEXT("targets", "FILE", "", "data", targets, "Targets in a file of their own (npy and idx)."),
-    TEXT("weights", "COLUMN", "", "data", weights, "CSV column that holds the points' weights, by name or number from 1."),
+    TEXT("weight-column", "COLUMN", "", "data", weights, "CSV column that holds the points' weights, by name or number from 1."),
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
     FLAG("accept-cut", "data", accept_cut,
          "Accept a last line without a newline; by default it is refused, since the file may have been cut there."),

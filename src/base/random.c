@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+__extension__ typedef unsigned __int128 wide;
+
 static uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -39,11 +41,11 @@ uint64_t kf_random_bits(struct kf_random *random)
 uint64_t kf_random_below(struct kf_random *random, uint64_t bound)
 {
     assert(bound > 0);
-    unsigned __int128 product = (unsigned __int128)kf_random_bits(random) * bound;
+    wide product = (wide)kf_random_bits(random) * bound;
     if ((uint64_t)product < bound) {
         uint64_t threshold = -bound % bound;
         while ((uint64_t)product < threshold)
-            product = (unsigned __int128)kf_random_bits(random) * bound;
+            product = (wide)kf_random_bits(random) * bound;
     }
     return (uint64_t)(product >> 64);
 }

@@ -1,0 +1,321 @@
+#define _GNU_SOURCE /* getopt_long, getline */
+#include "arguments.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+#define AT(field) offsetof(struct arguments, field)
+#define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP)
+
+static const struct own_option table[] = {
+    {"model", 'm', "FILE", "", KEEPFIT_TEXT, AT(model), TRAIN, "Save the model there at the end (atomically)."},
+    {"save-every", 0, "N", "", KEEPFIT_COUNT, AT(save_every), TRAIN, "Also save the model after every N points."},
+    {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
+     "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
+    {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,
+     "How many stages to trace, spaced geometrically, always with the last (a pipe is taken to be a million points long)."},
+    {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), TRAIN,
+     "Measure the true gap at the traced stages, by solving them to near machine precision (slow)."},
+    {"methods", 0, "LIST", "auto,csvrg,sgd,sgd-sparse,svrg,katyusha", KEEPFIT_TEXT, AT(methods), COMPARE,
+     "The methods to compare, separated by commas; each may carry options of its own: csvrg:setting=paper:inner=50."},
+    {"runs", 0, "N", "3", KEEPFIT_COUNT, AT(runs), COMPARE, "How many seeds, counted up from --seed."},
+    {"out", 'o', "DIR", "keepfit-report", KEEPFIT_TEXT, AT(out), COMPARE, "Folder for trace.csv, the plots and report.html."},
+    {"score", 0, "", "false", KEEPFIT_FLAG, AT(score), PREDICT,
+     "Report accuracy and log-loss, or root mean squared error, on standard error."},
+    {"output", 0, "value|probability|margin|scores", "value", KEEPFIT_TEXT, AT(output), PREDICT,
+     "What to print for each row: the label or number, its probability, the linear score, or all scores."},
+    {"weights", 0, "", "false", KEEPFIT_FLAG, AT(weights), INSPECT, "Print every weight."},
+    {"rows", 0, "N", "1000", KEEPFIT_COUNT, AT(rows), GENERATE, "Number of points."},
+    {"features", 0, "N", "20", KEEPFIT_COUNT, AT(features), GENERATE, "Number of features."},
+    {"nnz", 0, "N", "", KEEPFIT_COUNT, AT(nnz), GENERATE, "Non-zeros a row (default: all features)."},
+    {"classes", 0, "N", "3", KEEPFIT_COUNT, AT(classes), GENERATE, "Number of classes, for --loss softmax."},
+    {"noise", 0, "S", "0.1", KEEPFIT_REAL, AT(noise), GENERATE,
+     "Numbers: standard deviation of the noise. Classes: share of labels drawn at random."},
+    {"drift", 0, "D", "0", KEEPFIT_REAL, AT(drift), GENERATE, "How far the hidden model moves along the stream, as a share of its size."},
+    {"order", 0, "iid|sorted", "iid", KEEPFIT_TEXT, AT(order), GENERATE, "sorted: by target, smallest first."},
+    {"json", 0, "", "false", KEEPFIT_FLAG, AT(json), TRAIN | COMPARE | INSPECT | LIST, "Print the result as JSON."},
+    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE, "No progress, no summary, no warnings."},
+    {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
+     "Read options from lines 'key = value'; flags and the environment (KEEPFIT_LAMBDA=...) go before it."},
+    {"man", 0, "", "false", KEEPFIT_FLAG, AT(man), HELP, "Print the man page."},
+    {"completion", 0, "bash|zsh", "", KEEPFIT_TEXT, AT(completion), HELP, "Print a completion script."},
+    {"help", 'h', "", "false", KEEPFIT_FLAG, AT(help), ALL, "Help on the command."},
+    {"version", 'V', "", "false", KEEPFIT_FLAG, AT(version), ALL, "The version."},
+};
+
+#define ROWS (sizeof table / sizeof table[0])
+#define OPTIONS_MOST 128
+
+const struct own_option *own_option_entry(size_t k)
+{
+    return k < ROWS ? &table[k] : NULL;
+}
+
+static int assign_own(struct arguments *arguments, const struct own_option *option, const char *value)
+{
+    void *field = (char *)arguments + option->offset;
+    char *end = NULL;
+    errno = 0;
+    switch (option->type) {
+    case KEEPFIT_FLAG:
+        *(bool *)field = strcmp(value, "true") == 0;
+        if (!*(bool *)field && strcmp(value, "false") != 0)
+            return fail(EXIT_USAGE, "--%s: '%s' is neither true nor false", option->key, value);
+        return EXIT_DONE;
+    case KEEPFIT_COUNT:
+        *(uint64_t *)field = strtoull(value, &end, 10);
+        if (!isdigit((unsigned char)*value) || *end || errno || *(uint64_t *)field == 0)
+            return fail(EXIT_USAGE, "--%s: '%s' is not a whole number above 0", option->key, value);
+        return EXIT_DONE;
+    case KEEPFIT_REAL:
+        *(double *)field = strtod(value, &end);
+        if (!*value || *end || errno || !(*(double *)field >= 0) || *(double *)field > 1e300)
+            return fail(EXIT_USAGE, "--%s: '%s' is not a number of at least 0", option->key, value);
+        return EXIT_DONE;
+    default:
+        *(const char **)field = value;
+        return EXIT_DONE;
+    }
+}
+
+/* An option of either table, looked up for one command. */
+struct found {
+    const struct own_option *own;
+    keepfit_option library;
+    bool is_library;
+};
+
+static bool find_option(const struct command *command, const char *key, struct found *found)
+{
+    for (size_t k = 0; k < ROWS; k++)
+        if (table[k].commands & command->id && strcmp(table[k].key, key) == 0) {
+            *found = (struct found){.own = &table[k]};
+            return true;
+        }
+    for (size_t k = 0; keepfit_option_entry(k, &found->library); k++)
+        if (command_takes(command, &found->library) && strcmp(found->library.key, key) == 0) {
+            found->own = NULL;
+            found->is_library = true;
+            return true;
+        }
+    return false;
+}
+
+static int assign(struct arguments *arguments, const struct found *found, const char *value)
+{
+    if (!found->is_library)
+        return assign_own(arguments, found->own, value);
+    keepfit_error error;
+    if (keepfit_options_set(arguments->options, found->library.key, value, &error) != KEEPFIT_OK)
+        return fail(EXIT_USAGE, "%s", error.message);
+    return EXIT_DONE;
+}
+
+/* Which keys have been set so far: whoever comes first wins. */
+struct seen {
+    const char *keys[OPTIONS_MOST];
+    size_t count;
+};
+
+static bool is_seen(const struct seen *seen, const char *key)
+{
+    for (size_t k = 0; k < seen->count; k++)
+        if (strcmp(seen->keys[k], key) == 0)
+            return true;
+    return false;
+}
+
+static void mark(struct seen *seen, const char *key)
+{
+    if (seen->count < OPTIONS_MOST && !is_seen(seen, key))
+        seen->keys[seen->count++] = key;
+}
+
+static const char *key_of(const struct found *found)
+{
+    return found->is_library ? found->library.key : found->own->key;
+}
+
+static bool is_flag(const struct found *found)
+{
+    return (found->is_library ? found->library.type : found->own->type) == KEEPFIT_FLAG;
+}
+
+/* getopt's tables for one command. */
+struct long_options {
+    struct option items[OPTIONS_MOST];
+    size_t count;
+    char letters[64];
+};
+
+static void add_long(struct long_options *list, const char *key, keepfit_option_type type, char letter)
+{
+    list->items[list->count++] =
+        (struct option){.name = key, .has_arg = type == KEEPFIT_FLAG ? no_argument : required_argument};
+    if (letter) {
+        size_t used = strlen(list->letters);
+        snprintf(list->letters + used, sizeof list->letters - used, "%c%s", letter, type == KEEPFIT_FLAG ? "" : ":");
+    }
+}
+
+static void make_long(const struct command *command, struct long_options *list)
+{
+    keepfit_option option;
+    strcpy(list->letters, ":"); /* getopt tells a missing value apart */
+    for (size_t k = 0; k < ROWS; k++)
+        if (table[k].commands & command->id)
+            add_long(list, table[k].key, table[k].type, table[k].letter);
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++)
+        if (command_takes(command, &option))
+            add_long(list, option.key, option.type, strcmp(option.key, "threads") == 0 ? 'j' : 0);
+}
+
+static const char *key_of_letter(int letter)
+{
+    for (size_t k = 0; k < ROWS; k++)
+        if (table[k].letter == letter)
+            return table[k].key;
+    return "threads";
+}
+
+static int read_flags(struct arguments *arguments, struct seen *seen, int count, char **words)
+{
+    struct long_options list = {.count = 0};
+    make_long(arguments->command, &list);
+    opterr = 0;
+    for (;;) {
+        int place = 0, got = getopt_long(count, words, list.letters, list.items, &place);
+        if (got == -1)
+            break;
+        if (got == ':')
+            return fail(EXIT_USAGE, "%s needs a value", words[optind - 1]);
+        if (got == '?')
+            return fail(EXIT_USAGE, "%s does not take the option %s ('keepfit help %s' tells them)", arguments->command->name,
+                        words[optind - 1], arguments->command->name);
+        struct found found = {0};
+        find_option(arguments->command, got ? key_of_letter(got) : list.items[place].name, &found);
+        int code = assign(arguments, &found, is_flag(&found) ? "true" : optarg);
+        if (code != EXIT_DONE)
+            return code;
+        mark(seen, key_of(&found));
+    }
+    arguments->positional = words + optind;
+    arguments->positional_count = count - optind;
+    return EXIT_DONE;
+}
+
+static int read_one_variable(struct arguments *arguments, struct seen *seen, const char *key)
+{
+    char name[80] = "KEEPFIT_";
+    size_t used = strlen(name);
+    for (const char *at = key; *at && used + 1 < sizeof name; at++)
+        name[used++] = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
+    name[used] = '\0';
+    const char *value = getenv(name);
+    struct found found = {0};
+    if (!value || is_seen(seen, key) || !find_option(arguments->command, key, &found))
+        return EXIT_DONE;
+    mark(seen, key_of(&found));
+    return assign(arguments, &found, value);
+}
+
+static int read_environment(struct arguments *arguments, struct seen *seen)
+{
+    keepfit_option option;
+    int code = EXIT_DONE;
+    for (size_t k = 0; k < ROWS && code == EXIT_DONE; k++)
+        code = read_one_variable(arguments, seen, table[k].key);
+    for (size_t k = 0; keepfit_option_entry(k, &option) && code == EXIT_DONE; k++)
+        code = read_one_variable(arguments, seen, option.key);
+    return code;
+}
+
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
+    return text;
+}
+
+static int read_config_line(struct arguments *arguments, const struct seen *seen, unsigned long number, char *line)
+{
+    char *text = trim(line), *equals = strchr(text, '=');
+    if (*text == '#' || !*text)
+        return EXIT_DONE;
+    if (!equals)
+        return fail(EXIT_USAGE, "%s:%lu:1: expected 'key = value'", arguments->config, number);
+    *equals = '\0';
+    char *key = trim(text), *value = trim(equals + 1);
+    struct found found = {0};
+    if (!find_option(arguments->command, key, &found))
+        return fail(EXIT_USAGE, "%s:%lu:1: %s does not take the option '%s'", arguments->config, number,
+                    arguments->command->name, key);
+    if (is_seen(seen, key))
+        return EXIT_DONE;
+    char *kept = strdup(value); /* own text options keep the pointer; it lives as long as the process */
+    return kept ? assign(arguments, &found, kept) : fail(EXIT_FAILED, "out of memory");
+}
+
+static int read_config(struct arguments *arguments, const struct seen *seen)
+{
+    if (!arguments->config)
+        return EXIT_DONE;
+    FILE *file = fopen(arguments->config, "r");
+    if (!file)
+        return fail(EXIT_USAGE, "%s: %s", arguments->config, strerror(errno));
+    char *line = NULL;
+    size_t room = 0;
+    unsigned long number = 0;
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && getline(&line, &room, file) >= 0)
+        code = read_config_line(arguments, seen, ++number, line);
+    free(line);
+    fclose(file);
+    return code;
+}
+
+static int check_positional(const struct arguments *arguments)
+{
+    const struct command *command = arguments->command;
+    int count = arguments->positional_count;
+    if (count < command->least)
+        return fail(EXIT_USAGE, "%s needs %s ('keepfit help %s')", command->name, command->positional, command->name);
+    if (count > command->most)
+        return fail(EXIT_USAGE, "%s: unexpected argument '%s' ('keepfit help %s')", command->name,
+                    arguments->positional[command->most], command->name);
+    return EXIT_DONE;
+}
+
+int arguments_read(struct arguments *arguments, int count, char **words)
+{
+    struct seen seen = {.count = 0};
+    arguments->options = keepfit_options_create();
+    if (!arguments->options)
+        return fail(EXIT_FAILED, "out of memory");
+    for (size_t k = 0; k < ROWS; k++)
+        if (*table[k].initial)
+            assign_own(arguments, &table[k], table[k].initial);
+    int code = read_flags(arguments, &seen, count, words);
+    if (code == EXIT_DONE && (arguments->help || arguments->version))
+        return EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = read_environment(arguments, &seen);
+    if (code == EXIT_DONE)
+        code = read_config(arguments, &seen);
+    return code == EXIT_DONE ? check_positional(arguments) : code;
+}
+
+void arguments_free(struct arguments *arguments)
+{
+    keepfit_options_free(arguments->options);
+}

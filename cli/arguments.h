@@ -1,0 +1,86 @@
+/* The command line: one table of commands, one table of the command line's own options beside the library's, and what
+ * they came to. Help, man page and completion read the same tables. */
+#ifndef KEEPFIT_CLI_ARGUMENTS_H
+#define KEEPFIT_CLI_ARGUMENTS_H
+
+#include "keepfit.h"
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_DATA = 3,
+    EXIT_CORRUPT = 4,
+    EXIT_NOT_REACHED = 5,
+    EXIT_INTERRUPTED = 130,
+    EXIT_TERMINATED = 143
+};
+
+enum command_id { TRAIN = 1, PREDICT = 2, COMPARE = 4, INSPECT = 8, GENERATE = 16, LIST = 32, HELP = 64 };
+
+struct arguments;
+
+struct command {
+    const char *name;
+    enum command_id id;
+    const char *positional; /* "FILE|-" */
+    int least, most;        /* positional arguments */
+    const char *summary;
+    const char *description; /* for its help */
+    const char *example;
+    const char *groups; /* the library's option groups it takes, or single keys */
+    int (*run)(struct arguments *arguments);
+};
+
+/* The values of the command line's own options. */
+struct arguments {
+    const struct command *command;
+    keepfit_options *options;
+    char **positional;
+    int positional_count;
+    char **words; /* the whole command line, for reports */
+    int word_count;
+
+    const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion;
+    bool gap, json, quiet, score, weights, man, help, version;
+    uint64_t save_every, runs, rows, features, nnz, classes;
+    double noise, drift;
+};
+
+/* One of the command line's own options. `initial` is "" where there is no default. */
+struct own_option {
+    const char *key;
+    char letter; /* short form, or 0 */
+    const char *value;
+    const char *initial;
+    keepfit_option_type type;
+    size_t offset;
+    unsigned commands; /* command_id bits */
+    const char *help;
+};
+
+const struct command *command_entry(size_t k); /* NULL past the last */
+const struct command *command_find(const char *name);
+const struct own_option *own_option_entry(size_t k);
+/* Whether the command takes this option of the library. */
+bool command_takes(const struct command *command, const keepfit_option *option);
+
+/* Reads the command line, the environment (KEEPFIT_LAMBDA=...) and --config FILE, in this order of precedence. Returns an
+ * exit code; EXIT_DONE: go on. */
+int arguments_read(struct arguments *arguments, int count, char **words);
+void arguments_free(struct arguments *arguments);
+
+/* help.c */
+void help_overview(void);
+void help_command(const struct command *command);
+int run_help(struct arguments *arguments);
+
+/* The commands, one file each. */
+int run_train(struct arguments *arguments);
+int run_predict(struct arguments *arguments);
+int run_compare(struct arguments *arguments);
+int run_inspect(struct arguments *arguments);
+int run_generate(struct arguments *arguments);
+int run_list(struct arguments *arguments);
+
+#endif

@@ -1,0 +1,165 @@
+/* The races of a comparison. All methods of a run see the same order of the points, so the optimum of a stage is solved for
+ * once a run and shared. Runs are independent of each other: they may go on threads, and the results are the same. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "output.h"
+#include "progress.h"
+
+struct work {
+    struct comparison *comparison;
+    pthread_mutex_t lock;
+    size_t next_run;
+    uint64_t stages_done, stages_all; /* over all races */
+    double start, shown;
+    int code;
+};
+
+static void count_stages(struct work *work, uint64_t stages)
+{
+    pthread_mutex_lock(&work->lock);
+    work->stages_done += stages;
+    double now = seconds_now(), elapsed = now - work->start;
+    double share = (double)work->stages_done / (double)work->stages_all;
+    bool terminal = isatty(STDERR_FILENO);
+    if (!work->comparison->arguments->quiet && now - work->shown > (terminal ? 0.5 : 10)) {
+        double left = elapsed * (1 - share) / share;
+        fprintf(stderr, "%scomparing: %.0f%%, about %d:%02d left%s", terminal ? "\r\033[K" : "keepfit: ", 100 * share,
+                (int)(left / 60), (int)left % 60, terminal ? "" : "\n");
+        work->shown = now;
+    }
+    pthread_mutex_unlock(&work->lock);
+}
+
+static void record_failure(struct race *race, const char *message)
+{
+    race->failed = true;
+    snprintf(race->failure, sizeof race->failure, "%s", message);
+}
+
+/* Measures one planned stage; optimum[k] is NaN until some method of the run has solved for it. */
+static bool measure_stage(struct race *race, keepfit_fit *fit, const char *name, size_t run, double *optimum)
+{
+    struct trace_row *row = &race->rows[race->done];
+    *row = (struct trace_row){.method = name, .run = run + 1};
+    unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND;
+    bool known = !isnan(*optimum);
+    keepfit_status status = trace_measure(fit, what | (known ? 0 : KEEPFIT_MEASURE_OPTIMUM), row);
+    if (status != KEEPFIT_OK && status != KEEPFIT_UNSOLVED) {
+        record_failure(race, keepfit_fit_error(fit)->message);
+        return false;
+    }
+    if (known) {
+        row->optimum = *optimum;
+        row->gap = row->objective - *optimum;
+    }
+    *optimum = row->optimum;
+    race->done++;
+    return true;
+}
+
+static void run_race(struct work *work, struct race *race, keepfit_fit *fit, const char *name, size_t run,
+                     keepfit_stream *stream, double *optima)
+{
+    struct comparison *comparison = work->comparison;
+    keepfit_point point;
+    uint64_t stage = 0, counted = 0;
+    while (race->done < comparison->stage_count && keepfit_stream_next(stream, &point) == KEEPFIT_OK) {
+        if (keepfit_fit_push(fit, &point) != KEEPFIT_OK) {
+            record_failure(race, keepfit_fit_error(fit)->message);
+            break;
+        }
+        stage++;
+        if (stage == comparison->stages[race->done] && !measure_stage(race, fit, name, run, &optima[race->done]))
+            break;
+        if (stage - counted >= 64) {
+            count_stages(work, stage - counted);
+            counted = stage;
+        }
+    }
+    keepfit_fit_report(fit, &race->report);
+    count_stages(work, comparison->info.total - counted);
+}
+
+static keepfit_status make_fit(const struct contestant *contestant, uint64_t seed, keepfit_fit **fit,
+                               keepfit_error *error)
+{
+    char text[32];
+    keepfit_options *options = keepfit_options_copy(contestant->options);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    keepfit_status status = options ? keepfit_options_set(options, "seed", text, error) : KEEPFIT_NO_MEMORY;
+    if (status == KEEPFIT_OK)
+        status = keepfit_fit_create(options, fit, error);
+    keepfit_options_free(options);
+    return status;
+}
+
+static int run_one(struct work *work, size_t run, double *optima)
+{
+    struct comparison *comparison = work->comparison;
+    uint64_t seed = strtoull(keepfit_options_get(comparison->contestants[0].options, "seed"), NULL, 10) + run;
+    keepfit_stream *stream = NULL;
+    keepfit_error error = {.message = ""};
+    keepfit_status status = keepfit_stream_reorder(comparison->stream, seed, &stream, &error);
+    for (size_t k = 0; k < comparison->stage_count; k++)
+        optima[k] = NAN;
+    for (size_t c = 0; c < comparison->contestant_count && status == KEEPFIT_OK; c++) {
+        keepfit_fit *fit = NULL;
+        status = make_fit(&comparison->contestants[c], seed, &fit, &error);
+        if (status == KEEPFIT_OK && c > 0)
+            status = keepfit_stream_rewind(stream);
+        if (status == KEEPFIT_OK)
+            run_race(work, race_of(comparison, run, c), fit, comparison->contestants[c].name, run, stream, optima);
+        keepfit_fit_free(fit);
+    }
+    keepfit_stream_close(stream);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+}
+
+static void *worker(void *argument)
+{
+    struct work *work = argument;
+    double *optima = calloc(work->comparison->stage_count, sizeof *optima);
+    for (;;) {
+        pthread_mutex_lock(&work->lock);
+        size_t run = work->code == EXIT_DONE ? work->next_run++ : SIZE_MAX;
+        pthread_mutex_unlock(&work->lock);
+        if (run >= work->comparison->runs)
+            break;
+        int code = optima ? run_one(work, run, optima) : fail(EXIT_FAILED, "out of memory");
+        pthread_mutex_lock(&work->lock);
+        if (code != EXIT_DONE)
+            work->code = code;
+        pthread_mutex_unlock(&work->lock);
+    }
+    free(optima);
+    return NULL;
+}
+
+int compare_run(struct comparison *comparison)
+{
+    struct work work = {.comparison = comparison, .start = seconds_now()};
+    work.shown = work.start;
+    work.stages_all = comparison->info.total * comparison->runs * comparison->contestant_count;
+    pthread_mutex_init(&work.lock, NULL);
+    size_t threads = strtoull(keepfit_options_get(comparison->arguments->options, "threads"), NULL, 10), started = 0;
+    if (threads > comparison->runs)
+        threads = comparison->runs;
+    pthread_t *others = calloc(threads, sizeof *others);
+    while (others && started + 1 < threads && pthread_create(&others[started], NULL, worker, &work) == 0)
+        started++;
+    worker(&work);
+    for (size_t k = 0; k < started; k++)
+        pthread_join(others[k], NULL);
+    free(others);
+    pthread_mutex_destroy(&work.lock);
+    if (isatty(STDERR_FILENO) && !comparison->arguments->quiet)
+        fputs("\r\033[K", stderr);
+    return work.code;
+}

@@ -1,0 +1,67 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "output.h"
+
+static const struct {
+    const char *name;
+    keepfit_family family;
+} families[] = {
+    {"methods", KEEPFIT_METHODS}, {"losses", KEEPFIT_LOSSES},     {"domains", KEEPFIT_DOMAINS},
+    {"formats", KEEPFIT_FORMATS}, {"features", KEEPFIT_FEATURES},
+};
+
+/* One line of the list: aligned text, or a member of a JSON array. */
+static void print_entry(bool json, bool first, int width, const char *name, const char *summary)
+{
+    if (!json) {
+        printf("%-*s  %s\n", width, name, summary);
+        return;
+    }
+    printf("%s\n  {\"name\": ", first ? "" : ",");
+    json_text(stdout, name);
+    printf(", \"summary\": ");
+    json_text(stdout, summary);
+    putchar('}');
+}
+
+static void list_family(keepfit_family family, bool json)
+{
+    keepfit_entry entry;
+    int width = 0;
+    for (size_t k = 0; keepfit_family_entry(family, k, &entry); k++)
+        if ((int)strlen(entry.name) > width)
+            width = (int)strlen(entry.name);
+    for (size_t k = 0; keepfit_family_entry(family, k, &entry); k++)
+        print_entry(json, k == 0, width, entry.name, entry.summary);
+}
+
+static void list_options(bool json)
+{
+    keepfit_option option;
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++) {
+        char name[128];
+        snprintf(name, sizeof name, "--%s%s%s", option.key, *option.value ? " " : "", option.value);
+        print_entry(json, k == 0, 44, json ? option.key : name, option.help);
+    }
+}
+
+int run_list(struct arguments *arguments)
+{
+    const char *what = arguments->positional[0];
+    size_t count = sizeof families / sizeof families[0], chosen = 0;
+    while (chosen < count && strcmp(families[chosen].name, what) != 0)
+        chosen++;
+    if (chosen == count && strcmp(what, "options") != 0)
+        return fail(EXIT_USAGE, "list: '%s' is none of %s", what, arguments->command->positional);
+    if (arguments->json)
+        putchar('[');
+    if (chosen == count)
+        list_options(arguments->json);
+    else
+        list_family(families[chosen].family, arguments->json);
+    if (arguments->json)
+        printf("\n]\n");
+    return EXIT_DONE;
+}

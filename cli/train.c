@@ -1,0 +1,315 @@
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "columns.h"
+#include "output.h"
+#include "progress.h"
+#include "trace.h"
+
+/* Set by SIGINT and SIGTERM: the stage is finished, everything is written, and the exit code tells. A second signal ends the
+ * process at once. */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+struct training {
+    struct arguments *arguments;
+    keepfit_stream *stream;
+    keepfit_fit *fit;
+    bool traced, tracing; /* the last stage has been traced; there is a plan */
+    struct trace_plan plan;
+    struct output trace;
+    struct trace_row last;
+    struct progress progress;
+    struct columns columns;
+    double max_gap, epsilon;
+    uint64_t refused; /* points that the fit would not take, with --on-error skip */
+    bool skip;
+};
+
+static unsigned measures(const struct training *training)
+{
+    return KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND |
+           (training->arguments->gap ? KEEPFIT_MEASURE_OPTIMUM : 0);
+}
+
+static int measure_stage(struct training *training)
+{
+    struct trace_row *row = &training->last;
+    *row = (struct trace_row){.method = keepfit_options_get(training->arguments->options, "method")};
+    keepfit_status status = trace_measure(training->fit, measures(training), row);
+    if (status == KEEPFIT_UNSOLVED)
+        warn("%s", keepfit_fit_error(training->fit)->message);
+    else if (status != KEEPFIT_OK)
+        return fail_status(status, keepfit_fit_error(training->fit)->message);
+    training->max_gap = fmax(training->max_gap, row->gap);
+    training->traced = true;
+    if (training->trace.file)
+        trace_write_row(training->trace.file, row);
+    return EXIT_DONE;
+}
+
+static int save_model(struct training *training)
+{
+    keepfit_model *model = NULL;
+    keepfit_error error = {.message = ""};
+    keepfit_status status = keepfit_fit_model(training->fit, &model);
+    if (status == KEEPFIT_OK)
+        status = keepfit_model_unscale(model, training->stream, &error);
+    if (status == KEEPFIT_OK)
+        status = keepfit_model_save(model, training->arguments->model, &error);
+    keepfit_model_free(model);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+}
+
+static double share_done(const keepfit_stream_info *info)
+{
+    if (info->total)
+        return (double)info->points / (double)info->total;
+    return info->bytes ? (double)info->bytes_read / (double)info->bytes : -1;
+}
+
+static void show_progress(struct training *training, uint64_t stage)
+{
+    if (!progress_due(&training->progress, stage))
+        return;
+    keepfit_report report;
+    keepfit_stream_info info;
+    keepfit_fit_report(training->fit, &report);
+    keepfit_stream_describe(training->stream, &info);
+    progress_show(&training->progress, &report, share_done(&info));
+}
+
+/* What follows a stage: trace, save, progress. */
+static int after_stage(struct training *training, uint64_t stage)
+{
+    const struct arguments *arguments = training->arguments;
+    int code = EXIT_DONE;
+    training->traced = false;
+    if (training->tracing && trace_due(&training->plan, stage))
+        code = measure_stage(training);
+    if (code == EXIT_DONE && arguments->model && arguments->save_every && stage % arguments->save_every == 0)
+        code = save_model(training);
+    show_progress(training, stage);
+    return code;
+}
+
+/* The fit would not take the point, or failed on it. */
+static int refused_point(struct training *training, keepfit_status status)
+{
+    keepfit_stream_info info;
+    const char *message = keepfit_fit_error(training->fit)->message;
+    if (status != KEEPFIT_DATA)
+        return fail_status(status, message);
+    if (training->skip) {
+        training->refused++;
+        return EXIT_DONE;
+    }
+    keepfit_stream_describe(training->stream, &info);
+    return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, message);
+}
+
+static int push_all(struct training *training)
+{
+    keepfit_point point;
+    keepfit_status status;
+    uint64_t stage = 0;
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && !stop_signal) {
+        status = keepfit_stream_next(training->stream, &point);
+        if (status == KEEPFIT_END)
+            break;
+        if (status != KEEPFIT_OK)
+            return fail_status(status, keepfit_stream_error(training->stream)->message);
+        columns_see(&training->columns, &point.row);
+        status = keepfit_fit_push(training->fit, &point);
+        code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
+    }
+    if (code == EXIT_DONE && stage == 0)
+        return fail(EXIT_DATA, "%s: no points", training->arguments->positional[0]);
+    return code;
+}
+
+static void json_field(const char *name, double number)
+{
+    printf(",\n  \"%s\": ", name);
+    json_number(stdout, number);
+}
+
+static void json_text_field(const char *name, const char *text)
+{
+    printf(",\n  \"%s\": ", name);
+    json_text(stdout, text);
+}
+
+static void print_json(const struct training *training, const keepfit_report *report, uint64_t skipped)
+{
+    keepfit_options *options = training->arguments->options;
+    printf("{\n  \"method\": ");
+    json_text(stdout, keepfit_options_get(options, "method"));
+    json_text_field("chosen", report->method);
+    json_text_field("reason", report->reason);
+    json_text_field("loss", keepfit_options_get(options, "loss"));
+    json_text_field("domain", keepfit_options_get(options, "domain"));
+    const struct {
+        const char *name;
+        double number;
+    } fields[] = {
+        {"lambda", report->lambda},
+        {"epsilon", training->epsilon},
+        {"stages", (double)report->stage},
+        {"features", (double)report->features},
+        {"classes", (double)report->classes},
+        {"fo", (double)report->fo},
+        {"steps", (double)report->steps},
+        {"seconds", report->seconds},
+        {"objective", training->last.objective},
+        {"optimum", training->last.optimum},
+        {"gap", training->last.gap},
+        {"max_gap", training->max_gap},
+        {"bound", training->last.bound},
+        {"worst_bound", report->worst_bound},
+        {"smoothness", report->smoothness},
+        {"validation_loss", report->validation_loss},
+        {"validation_error", report->validation_error},
+        {"skipped", (double)skipped},
+    };
+    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
+        json_field(fields[k].name, fields[k].number);
+    printf("\n}\n");
+}
+
+static void print_text(const struct training *training, const keepfit_report *report)
+{
+    const struct trace_row *last = &training->last;
+    double stages = (double)report->stage;
+    printf("%s: %llu stages, %llu features, %.3g s\n", report->method, (unsigned long long)report->stage,
+           (unsigned long long)report->features, report->seconds);
+    printf("  gradients    %llu in all, %.3g a stage\n", (unsigned long long)report->fo, (double)report->fo / stages);
+    printf("  objective    %.10g\n", last->objective);
+    if (!isnan(report->worst_bound))
+        printf("  proved       gap at most %.3g now, %.3g at the worst stage (epsilon %g)\n", last->bound,
+               report->worst_bound, training->epsilon);
+    else if (!isnan(last->bound))
+        printf("  proved       gap at most %.3g now (epsilon %g)\n", last->bound, training->epsilon);
+    if (!isnan(training->max_gap))
+        printf("  measured     gap %.3g now, %.3g at the worst traced stage\n", last->gap, training->max_gap);
+    if (report->validated)
+        printf("  progressive  loss %.4g, %s %.4g (each point predicted before it was learnt)\n", report->validation_loss,
+               report->classes ? "error" : "rmse", report->validation_error);
+}
+
+/* 5 where a proof fails, or a measurement shows that an epsilon the user named was not reached. */
+static int verdict(const struct training *training, const keepfit_report *report)
+{
+    bool named = keepfit_options_given(training->arguments->options, "epsilon");
+    if (report->worst_bound > training->epsilon)
+        return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at every stage: the bound was %.3g at the worst",
+                    training->epsilon, report->worst_bound);
+    if (named && training->max_gap > training->epsilon)
+        return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at every stage: the gap was %.3g at the worst traced one",
+                    training->epsilon, training->max_gap);
+    return EXIT_DONE;
+}
+
+static int finish(struct training *training)
+{
+    struct arguments *arguments = training->arguments;
+    keepfit_report report;
+    keepfit_stream_info info;
+    progress_end(&training->progress);
+    keepfit_fit_report(training->fit, &report);
+    keepfit_stream_describe(training->stream, &info);
+    uint64_t skipped = info.skipped + training->refused;
+    int code = training->traced ? EXIT_DONE : measure_stage(training);
+    if (code == EXIT_DONE && arguments->model)
+        code = save_model(training);
+    if (code == EXIT_DONE && training->trace.file)
+        code = output_commit(&training->trace);
+    if (code != EXIT_DONE)
+        return code;
+    if (skipped && !arguments->quiet)
+        warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)skipped);
+    if (!arguments->quiet)
+        columns_warn(&training->columns, info.name);
+    if (arguments->json)
+        print_json(training, &report, skipped);
+    else if (!arguments->quiet)
+        print_text(training, &report);
+    if (stop_signal)
+        return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+    return verdict(training, &report);
+}
+
+/* Traced stages are spaced by the stream's length, so a file is read to its end first. */
+static int plan_trace(struct training *training)
+{
+    const struct arguments *arguments = training->arguments;
+    keepfit_stream_info info;
+    if (!arguments->trace && !arguments->gap)
+        return EXIT_DONE;
+    bool whole = strcmp(arguments->positional[0], "-") != 0 && strcmp(arguments->trace_stages, "all") != 0;
+    if (whole) {
+        keepfit_status status = keepfit_stream_read_all(training->stream);
+        if (status != KEEPFIT_OK)
+            return fail_status(status, keepfit_stream_error(training->stream)->message);
+    }
+    keepfit_stream_describe(training->stream, &info);
+    training->tracing = true;
+    int code = trace_plan_read(&training->plan, arguments->trace_stages, info.total);
+    if (code == EXIT_DONE && arguments->trace)
+        code = output_open(&training->trace, arguments->trace);
+    if (code == EXIT_DONE && training->trace.file)
+        trace_write_head(training->trace.file);
+    return code;
+}
+
+static int open_all(struct training *training)
+{
+    struct arguments *arguments = training->arguments;
+    keepfit_error error;
+    keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
+    if (status == KEEPFIT_OK)
+        status = keepfit_stream_open(arguments->positional[0], arguments->options, &training->stream, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
+    return plan_trace(training);
+}
+
+int run_train(struct arguments *arguments)
+{
+    struct training training = {.arguments = arguments, .max_gap = NAN};
+    training.epsilon = strtod(keepfit_options_get(arguments->options, "epsilon"), NULL);
+    training.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
+    if (arguments->save_every && !arguments->model)
+        return fail(EXIT_USAGE, "--save-every needs --model");
+    progress_start(&training.progress, arguments->quiet);
+    watch_signals();
+    int code = open_all(&training);
+    if (code == EXIT_DONE)
+        code = push_all(&training);
+    if (code == EXIT_DONE)
+        code = finish(&training);
+    progress_end(&training.progress);
+    output_discard(&training.trace);
+    columns_free(&training.columns);
+    keepfit_fit_free(training.fit);
+    keepfit_stream_close(training.stream);
+    return code;
+}

@@ -1,0 +1,152 @@
+#include "domain/domain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "kernels/kernels.h"
+
+static void whole_project(const struct kf_domain *domain, size_t count, double *x, double *scratch)
+{
+    (void)domain, (void)count, (void)x, (void)scratch;
+}
+
+static double whole_extent(const struct kf_domain *domain, size_t count)
+{
+    (void)domain, (void)count;
+    return INFINITY;
+}
+
+static void ball_project(const struct kf_domain *domain, size_t count, double *x, double *scratch)
+{
+    (void)scratch;
+    double norm = sqrt(kf_square(count, x));
+    if (norm > domain->first)
+        kf_scale(count, domain->first / norm, x);
+}
+
+static double ball_radius(const struct kf_domain *domain, size_t count)
+{
+    (void)count;
+    return domain->first;
+}
+
+static double ball_diameter(const struct kf_domain *domain, size_t count)
+{
+    (void)count;
+    return 2 * domain->first;
+}
+
+static void box_project(const struct kf_domain *domain, size_t count, double *x, double *scratch)
+{
+    (void)scratch;
+    for (size_t k = 0; k < count; k++)
+        x[k] = x[k] < domain->first ? domain->first : x[k] > domain->second ? domain->second : x[k];
+}
+
+static double box_radius(const struct kf_domain *domain, size_t count)
+{
+    return sqrt((double)count) * fmax(fabs(domain->first), fabs(domain->second));
+}
+
+static double box_diameter(const struct kf_domain *domain, size_t count)
+{
+    return sqrt((double)count) * (domain->second - domain->first);
+}
+
+static int descending(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left < right) - (left > right);
+}
+
+/* The nearest point is max(x - t, 0) with the t that makes it sum to 1: with x sorted downwards, t follows from the
+ * longest prefix whose members all stay positive. O(d log d). */
+static void simplex_project(const struct kf_domain *domain, size_t count, double *x, double *scratch)
+{
+    (void)domain;
+    memcpy(scratch, x, count * sizeof *x);
+    qsort(scratch, count, sizeof *scratch, descending);
+    double sum = 0, threshold = 0;
+    for (size_t k = 0; k < count; k++) {
+        sum += scratch[k];
+        double candidate = (sum - 1) / (double)(k + 1);
+        if (scratch[k] <= candidate)
+            break;
+        threshold = candidate;
+    }
+    for (size_t k = 0; k < count; k++)
+        x[k] = x[k] > threshold ? x[k] - threshold : 0;
+}
+
+static double simplex_radius(const struct kf_domain *domain, size_t count)
+{
+    (void)domain, (void)count;
+    return 1;
+}
+
+static double simplex_diameter(const struct kf_domain *domain, size_t count)
+{
+    (void)domain;
+    return count < 2 ? 0 : sqrt(2);
+}
+
+static const struct kf_domain_type types[] = {
+    {"none", "none", "the whole space", 0, whole_project, whole_extent, whole_extent},
+    {"ball", "ball:R", "Euclidean norm at most R", 1, ball_project, ball_radius, ball_diameter},
+    {"box", "box:LO:HI", "every coordinate between LO and HI", 2, box_project, box_radius, box_diameter},
+    {"simplex", "simplex", "coordinates >= 0 that sum to 1", 0, simplex_project, simplex_radius,
+     simplex_diameter},
+};
+
+const struct kf_domain_type *kf_domain_entry(size_t k)
+{
+    return k < sizeof types / sizeof types[0] ? &types[k] : NULL;
+}
+
+static keepfit_status refuse(const char *text, keepfit_error *error)
+{
+    return kf_fail(error, KEEPFIT_USAGE,
+                   "--domain: '%s' is none of none, ball:R with R > 0, box:LO:HI with LO < HI, simplex", text);
+}
+
+static bool read_number(const char **text, double *number)
+{
+    const char *end = *text + strcspn(*text, ":"), *stop;
+    if (kf_read_real(*text, end, number, &stop) != KF_NUMBER_OK || stop != end)
+        return false;
+    *text = *end ? end + 1 : end;
+    return true;
+}
+
+keepfit_status kf_domain_read(struct kf_domain *domain, const char *text, keepfit_error *error)
+{
+    size_t length = strcspn(text, ":");
+    const struct kf_domain_type *type = NULL;
+    for (size_t k = 0; kf_domain_entry(k); k++)
+        if (strlen(types[k].name) == length && strncmp(types[k].name, text, length) == 0)
+            type = &types[k];
+    if (!type)
+        return refuse(text, error);
+    double numbers[2] = {0, 0};
+    const char *at = text[length] ? text + length + 1 : text + length;
+    if ((text[length] == ':') != (type->numbers > 0))
+        return refuse(text, error);
+    for (size_t k = 0; k < type->numbers; k++)
+        if (!read_number(&at, &numbers[k]))
+            return refuse(text, error);
+    bool sound = type->numbers == 0 || (type->numbers == 1 && numbers[0] > 0) ||
+                 (type->numbers == 2 && numbers[0] < numbers[1]);
+    if (*at || !sound)
+        return refuse(text, error);
+    *domain = (struct kf_domain){.type = type, .first = numbers[0], .second = numbers[1]};
+    return KEEPFIT_OK;
+}
+
+
+bool kf_domain_is_whole(const struct kf_domain *domain)
+{
+    return domain->type == &types[0];
+}

@@ -1,0 +1,41 @@
+/* What this build offers, gathered from the families' own tables. */
+#include "domain/domain.h"
+#include "method/method.h"
+#include "objective/loss.h"
+#include "stream/stream.h"
+
+static const keepfit_entry features[] = {
+    {"gzip", "reads gzip-compressed data (zlib)"},
+    {"blas", "dense matrices through BLAS and LAPACK"},
+    {"custom-objectives", "user-written objectives through callbacks"},
+};
+
+static bool name_entry(const char *name, const char *summary, keepfit_entry *entry)
+{
+    *entry = (keepfit_entry){name, summary};
+    return true;
+}
+
+bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry)
+{
+    switch (family) {
+    case KEEPFIT_METHODS: {
+        const struct kf_method *method = kf_method_entry(k);
+        return method && name_entry(method->name, method->summary, entry);
+    }
+    case KEEPFIT_LOSSES: {
+        const struct kf_loss *loss = kf_loss_entry(k);
+        return loss && name_entry(loss->name, loss->summary, entry);
+    }
+    case KEEPFIT_DOMAINS: {
+        const struct kf_domain_type *domain = kf_domain_entry(k);
+        return domain && name_entry(domain->form, domain->summary, entry);
+    }
+    case KEEPFIT_FORMATS:
+        return kf_format_entry(k, entry);
+    case KEEPFIT_FEATURES:
+        if (k < sizeof features / sizeof features[0])
+            return name_entry(features[k].name, features[k].summary, entry);
+    }
+    return false;
+}

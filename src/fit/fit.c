@@ -1,0 +1,467 @@
+#define _POSIX_C_SOURCE 200809L
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+
+/* ---- creating ---- */
+
+/* What lambda, bias and method demand of each other. */
+static keepfit_status check_options(const keepfit_options *options, const struct kf_method *method,
+                                    keepfit_error *error)
+{
+    bool total = !isnan(options->lambda_total);
+    if (total && keepfit_options_given(options, "lambda"))
+        return kf_fail(error, KEEPFIT_USAGE, "--lambda and --lambda-total exclude each other");
+    if (options->intercept && !isnan(options->bias))
+        return kf_fail(error, KEEPFIT_USAGE, "--bias and --intercept exclude each other");
+    if (!isnan(options->bias) && options->bias == 0)
+        return kf_fail(error, KEEPFIT_USAGE, "--bias: a constant feature of 0 has no effect");
+    if (method->squared_only && options->loss != 0)
+        return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", method->name);
+    double lambda = total ? options->lambda_total : options->lambda;
+    if (method->needs_convexity && !(lambda > 0))
+        return kf_fail(error, KEEPFIT_USAGE, "--lambda: must be above 0 for --method %s, which relies on strong convexity",
+                       method->name);
+    if (options->setting == KF_SETTING_THEORY && !(lambda > 0) && isnan(options->convexity))
+        return kf_fail(error, KEEPFIT_USAGE, "--lambda: must be above 0 for --setting theory (or give --convexity)");
+    return KEEPFIT_OK;
+}
+
+/* Puts a method to work. */
+static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
+{
+    if (fit->running_count == KF_METHODS_IN_TURN)
+        return kf_fail(error, KEEPFIT_USAGE, "the method was changed too often");
+    void *state = kf_allocate(1, method->state_size);
+    if (!state)
+        return kf_fail_memory(error);
+    fit->running[fit->running_count++] = (struct kf_running){method, state};
+    keepfit_status status = method->create(&fit->problem, state, error);
+    return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
+}
+
+static struct kf_running *at_work(keepfit_fit *fit)
+{
+    return &fit->running[fit->running_count - 1];
+}
+
+/* For auto: look again, now that the problem may have grown. */
+static keepfit_status choose_method(keepfit_fit *fit, keepfit_error *error)
+{
+    if (strcmp(fit->asked->name, "auto") != 0)
+        return fit->running_count ? KEEPFIT_OK : start_method(fit, fit->asked, error);
+    const struct kf_method *chosen = kf_method_choose(&fit->problem, &fit->reason);
+    if (fit->running_count && at_work(fit)->method == chosen)
+        return KEEPFIT_OK;
+    return start_method(fit, chosen, error);
+}
+
+static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
+{
+    struct kf_objective *objective = &fit->problem.objective;
+    const keepfit_options *options = fit->options;
+    objective->lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
+    if (callbacks) {
+        fit->callbacks = *callbacks;
+        objective->type = &kf_callback_objective;
+        objective->callbacks = &fit->callbacks;
+        fit->labels.kind = KF_NUMBERS;
+    } else {
+        objective->type = &kf_linear_objective;
+        objective->loss = kf_loss_entry((size_t)options->loss);
+        objective->free = options->intercept;
+        fit->labels.kind = objective->loss->targets;
+    }
+}
+
+static bool has_lead(const keepfit_fit *fit)
+{
+    return fit->problem.objective.loss && (fit->options->intercept || !isnan(fit->options->bias));
+}
+
+static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
+{
+    keepfit_status status = kf_problem_create(&fit->problem, fit->options, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    fit->asked = kf_method_find(fit->options->method);
+    if (!fit->asked)
+        return kf_fail(error, KEEPFIT_USAGE, "--method: there is no method '%s' ('keepfit list methods' tells them)",
+                       fit->options->method);
+    if (callbacks && fit->asked->squared_only)
+        return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", fit->asked->name);
+    status = check_options(fit->options, fit->asked, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    set_up_objective(fit, callbacks);
+    size_t slots = callbacks ? callbacks->dimension : has_lead(fit);
+    if (!kf_problem_resize(&fit->problem, slots, 1))
+        return kf_fail_memory(error);
+    return choose_method(fit, error);
+}
+
+static keepfit_status create(const keepfit_options *options, const keepfit_objective *callbacks, keepfit_fit **out,
+                             keepfit_error *error)
+{
+    kf_error_clear(error);
+    keepfit_fit *fit = kf_allocate(1, sizeof *fit);
+    if (!fit)
+        return kf_fail_memory(error);
+    fit->reason = "";
+    fit->worst_bound = NAN;
+    fit->options = keepfit_options_copy(options);
+    keepfit_status status = fit->options ? build(fit, callbacks, error) : kf_fail_memory(error);
+    if (status == KEEPFIT_OK)
+        *out = fit;
+    else
+        keepfit_fit_free(fit);
+    return status;
+}
+
+keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **fit, keepfit_error *error)
+{
+    return create(options, NULL, fit, error);
+}
+
+keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
+                                         keepfit_fit **fit, keepfit_error *error)
+{
+    if (!objective->value || !objective->gradient || objective->dimension == 0)
+        return kf_fail(error, KEEPFIT_USAGE, "an objective needs value, gradient and a dimension above 0");
+    if (!objective->curvature && isnan(options->smoothness))
+        return kf_fail(error, KEEPFIT_USAGE, "an objective without curvature needs the option smoothness");
+    return create(options, objective, fit, error);
+}
+
+void keepfit_fit_free(keepfit_fit *fit)
+{
+    if (!fit)
+        return;
+    for (size_t k = 0; k < fit->running_count; k++)
+        if (fit->running[k].method->destroy)
+            fit->running[k].method->destroy(fit->running[k].state);
+    kf_problem_free(&fit->problem); /* writes NULL into the vectors' places, which lie in the states */
+    for (size_t k = 0; k < fit->running_count; k++)
+        free(fit->running[k].state);
+    kf_optimum_free(&fit->optimum);
+    free(fit->labels.label);
+    keepfit_options_free(fit->options);
+    free(fit);
+}
+
+/* ---- pushing ---- */
+
+static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, keepfit_error *error)
+{
+    uint64_t most = fit->options->max_features;
+    if (row->count && !row->value)
+        return kf_fail(error, KEEPFIT_DATA, "a row with entries has no values");
+    for (size_t k = 0; row->index && k < row->count; k++)
+        if (k > 0 && row->index[k] <= row->index[k - 1])
+            return kf_fail(error, KEEPFIT_DATA, "feature %lu follows feature %lu: indices must ascend",
+                           (unsigned long)row->index[k], (unsigned long)row->index[k - 1]);
+    if (kf_row_width(row) > most)
+        return kf_fail(error, KEEPFIT_DATA, "the row has %zu features, more than max-features %llu", kf_row_width(row),
+                       (unsigned long long)most);
+    if (!kf_all_finite(row->count, row->value))
+        return kf_fail(error, KEEPFIT_DATA, "a value of the row is not finite");
+    if (!isfinite(kf_square(row->count, row->value)))
+        return kf_fail(error, KEEPFIT_DATA, "the row's values are too large (their squares overflow); scale them");
+    return KEEPFIT_OK;
+}
+
+static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
+{
+    if (!isfinite(point->target))
+        return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
+    if (!isfinite(point->weight) || point->weight < 0)
+        return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
+    if (kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_THIRD)
+        return kf_fail(error, KEEPFIT_DATA, "label %g is a third class besides %g and %g; loss %s is for two (softmax takes more)",
+                       point->target, fit->labels.label[0], fit->labels.label[1], fit->problem.objective.loss->name);
+    return check_row(fit, &point->row, error);
+}
+
+/* The sizes that the model needs once the point is in. */
+static bool make_room(keepfit_fit *fit, const keepfit_point *point)
+{
+    struct kf_objective *objective = &fit->problem.objective;
+    if (objective->callbacks)
+        return true;
+    size_t slots = kf_row_width(&point->row) + has_lead(fit), outputs = objective->outputs;
+    if (slots < objective->slots)
+        slots = objective->slots;
+    bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
+    if (fit->labels.kind == KF_MANY_CLASSES && new_class && fit->labels.count + 1 > outputs)
+        outputs = fit->labels.count + 1;
+    return kf_problem_resize(&fit->problem, slots, outputs);
+}
+
+/* The two classes change places: with all targets negated, -x is worth what x was. */
+static void swap_classes(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    for (size_t j = 0; j < problem->points.count; j++)
+        problem->points.target[j] = -problem->points.target[j];
+    kf_scale(kf_size(problem), -1, problem->x);
+    kf_project(problem, problem->x);
+}
+
+/* Puts the point into the history under its mapped target. */
+static bool take_in(keepfit_fit *fit, const keepfit_point *point)
+{
+    struct kf_problem *problem = &fit->problem;
+    keepfit_point mapped = *point;
+    enum kf_label_news news = kf_labels_take(&fit->labels, point->target, &mapped.target);
+    if (news == KF_LABEL_MEMORY)
+        return false;
+    if (news == KF_LABEL_FLIPPED)
+        swap_classes(fit);
+    bool changed = news == KF_LABEL_FLIPPED || (news == KF_LABEL_NEW && fit->labels.kind == KF_MANY_CLASSES);
+    struct kf_running *running = at_work(fit);
+    if (changed && running->method->forget)
+        running->method->forget(problem, running->state);
+    double lead = fit->options->intercept ? 1 : fit->options->bias;
+    return kf_points_append(&problem->points, &mapped, has_lead(fit) ? &lead : NULL);
+}
+
+/* W, lambda and the largest curvature, with the newest point. */
+static void update_constants(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1;
+    double weight = problem->points.weight[newest];
+    objective->weight_total += weight;
+    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
+        objective->lambda = fit->options->lambda_total / objective->weight_total;
+    objective->curvature_most =
+        fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
+}
+
+static bool is_wrong(const struct kf_objective *objective, double target)
+{
+    const double *z = objective->scores;
+    size_t best = 0;
+    if (objective->loss->targets == KF_TWO_CLASSES)
+        return (z[0] > 0) != (target > 0);
+    for (size_t k = 1; k < objective->outputs; k++)
+        if (z[k] > z[best])
+            best = k;
+    return best != (size_t)target;
+}
+
+/* Progressive validation: the newest point, predicted by the model that has not seen it. */
+static void validate(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1;
+    if (!objective->loss || newest == 0)
+        return;
+    double target = problem->points.target[newest];
+    fit->validated++;
+    fit->validation_loss_sum += objective->type->value(objective, problem->x, newest);
+    if (objective->loss->targets == KF_NUMBERS) {
+        double miss = objective->scores[0] - target;
+        fit->validation_square_sum += miss * miss;
+    } else {
+        fit->wrong += is_wrong(objective, target);
+    }
+}
+
+static keepfit_status run_stage(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    problem->bound = NAN;
+    keepfit_status status = choose_method(fit, &fit->error);
+    if (status == KEEPFIT_OK && problem->objective.weight_total > 0)
+        status = at_work(fit)->method->stage(problem, at_work(fit)->state, &fit->error);
+    if (problem->objective.callback_failed)
+        status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %zu: the user-written objective reported a failure",
+                         problem->points.count);
+    else if (status == KEEPFIT_OK && !kf_all_finite(kf_size(problem), problem->x))
+        status = kf_fail(&fit->error, KEEPFIT_DIVERGED,
+                         "stage %zu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded "
+                         "--domain or --scale would help", problem->points.count, at_work(fit)->method->name);
+    if (status == KEEPFIT_OK && !isnan(problem->bound))
+        fit->worst_bound = fmax(fit->worst_bound, problem->bound);
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
+{
+    if (fit->dead)
+        return fit->error.status;
+    kf_error_clear(&fit->error);
+    keepfit_status status = check_point(fit, point, &fit->error);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (!make_room(fit, point) || !take_in(fit, point)) {
+        fit->dead = true;
+        return kf_fail_memory(&fit->error);
+    }
+    if (kf_row_width(&point->row) > fit->features)
+        fit->features = kf_row_width(&point->row);
+    update_constants(fit);
+    validate(fit);
+    status = run_stage(fit);
+    fit->dead = status != KEEPFIT_OK;
+    return status;
+}
+
+keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count, size_t *pushed)
+{
+    double start = now();
+    keepfit_status status = KEEPFIT_OK;
+    size_t k = 0;
+    for (; k < count && status == KEEPFIT_OK; k++)
+        status = push(fit, &points[k]);
+    if (pushed)
+        *pushed = status == KEEPFIT_OK ? count : k - 1;
+    fit->seconds += now() - start;
+    return status;
+}
+
+keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point)
+{
+    return keepfit_fit_push_block(fit, point, 1, NULL);
+}
+
+const keepfit_error *keepfit_fit_error(const keepfit_fit *fit)
+{
+    return &fit->error;
+}
+
+/* ---- reading ---- */
+
+void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
+{
+    const struct kf_problem *problem = &fit->problem;
+    const struct kf_objective *objective = &problem->objective;
+    double count = (double)fit->validated;
+    bool numbers = fit->labels.kind == KF_NUMBERS;
+    *report = (keepfit_report){
+        .method = fit->running[fit->running_count - 1].method->name,
+        .reason = fit->reason,
+        .stage = problem->points.count,
+        .features = fit->features,
+        .classes = numbers ? 0 : fit->labels.count,
+        .fo = objective->fo,
+        .steps = problem->steps,
+        .lambda = objective->lambda,
+        .bound = problem->bound,
+        .worst_bound = fit->worst_bound,
+        .smoothness = kf_smoothness(objective),
+        .seconds = fit->seconds,
+        .validated = fit->validated,
+        .validation_loss = fit->validation_loss_sum / count,
+        .validation_error = numbers ? sqrt(fit->validation_square_sum / count) : (double)fit->wrong / count,
+    };
+}
+
+const double *keepfit_fit_iterate(const keepfit_fit *fit, size_t *dimension)
+{
+    *dimension = kf_size(&fit->problem);
+    return fit->problem.x;
+}
+
+static bool prepare_measuring(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    double **vectors[] = {&fit->optimum_x, &fit->measured_sum, &fit->measured_gradient};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0] && !fit->can_measure; k++)
+        if (!*vectors[k] && !kf_problem_vector(problem, vectors[k]))
+            return false;
+    fit->can_measure = true;
+    return true;
+}
+
+/* The measurements that are asked for; the objective's count of FOs is put back by the caller. */
+static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
+        result->objective = kf_objective_value(objective, problem->x);
+    if (what & KEEPFIT_MEASURE_BOUND) {
+        kf_gradient_sum(objective, problem->x, problem->points.count, fit->measured_sum, problem->factors[0]);
+        kf_complete_gradient(objective, fit->measured_sum, problem->x, fit->measured_gradient);
+        result->bound = kf_gap_bound(problem, problem->x, fit->measured_gradient);
+    }
+    if (what & KEEPFIT_MEASURE_OPTIMUM) {
+        kf_project(problem, fit->optimum_x);
+        keepfit_status status =
+            kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->measured_sum, &fit->error);
+        if (status != KEEPFIT_OK)
+            return status;
+        result->optimum = kf_objective_value(objective, fit->optimum_x);
+        result->gap = result->objective - result->optimum;
+    }
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
+{
+    *result = (keepfit_measurement){NAN, NAN, NAN, NAN};
+    if (fit->problem.points.count == 0)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
+    if (!prepare_measuring(fit))
+        return kf_fail_memory(&fit->error);
+    uint64_t counted = fit->problem.objective.fo;
+    keepfit_status status = measure(fit, what, result);
+    fit->problem.objective.fo = counted;
+    return status;
+}
+
+static void copy_text(char to[KF_MODEL_TEXT], const char *from)
+{
+    strncpy(to, from, KF_MODEL_TEXT - 1);
+}
+
+keepfit_status keepfit_fit_model(const keepfit_fit *fit, keepfit_model **out)
+{
+    const struct kf_objective *objective = &fit->problem.objective;
+    const keepfit_options *options = fit->options;
+    if (!objective->loss)
+        return KEEPFIT_USAGE; /* a user-written objective has no model of ours: read keepfit_fit_iterate */
+    size_t outputs = objective->outputs, lead = has_lead(fit);
+    size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
+    keepfit_model *model = kf_model_create(fit->features, outputs, classes);
+    if (!model)
+        return KEEPFIT_NO_MEMORY;
+    model->loss = objective->loss;
+    copy_text(model->method, fit->running[fit->running_count - 1].method->name);
+    copy_text(model->domain, options->domain);
+    copy_text(model->scale, "none");
+    copy_text(model->library_version, KEEPFIT_VERSION_STRING);
+    model->lambda = objective->lambda;
+    model->epsilon = options->epsilon;
+    model->bias = lead ? (options->intercept ? 1 : options->bias) : 0;
+    model->delta = options->delta;
+    model->stages = fit->problem.points.count;
+    model->fo = objective->fo;
+    for (size_t k = 0; k < outputs && lead; k++)
+        model->intercepts[k] = model->bias * fit->problem.x[k];
+    if (fit->features)
+        memcpy(model->weights, fit->problem.x + lead * outputs, fit->features * outputs * sizeof(double));
+    for (size_t k = 0; k < classes; k++)
+        model->labels[k] = fit->labels.label[k];
+    *out = model;
+    return KEEPFIT_OK;
+}

@@ -1,0 +1,41 @@
+#include "keepfit.h"
+
+/* Pushes the stream's points until it ends. */
+static keepfit_status push_all(keepfit_stream *stream, keepfit_fit *fit, keepfit_error *error)
+{
+    keepfit_point point;
+    keepfit_status status;
+    while ((status = keepfit_stream_next(stream, &point)) == KEEPFIT_OK)
+        if ((status = keepfit_fit_push(fit, &point)) != KEEPFIT_OK) {
+            if (error)
+                *error = *keepfit_fit_error(fit);
+            return status;
+        }
+    if (status != KEEPFIT_END && error)
+        *error = *keepfit_stream_error(stream);
+    return status == KEEPFIT_END ? KEEPFIT_OK : status;
+}
+
+keepfit_status keepfit_train_file(const char *path, const keepfit_options *options, keepfit_model **model,
+                                  keepfit_error *error)
+{
+    keepfit_stream *stream = NULL;
+    keepfit_fit *fit = NULL;
+    keepfit_model *made = NULL;
+    keepfit_status status = keepfit_stream_open(path, options, &stream, error);
+    if (status == KEEPFIT_OK)
+        status = keepfit_fit_create(options, &fit, error);
+    if (status == KEEPFIT_OK)
+        status = push_all(stream, fit, error);
+    if (status == KEEPFIT_OK)
+        status = keepfit_fit_model(fit, &made);
+    if (status == KEEPFIT_OK)
+        status = keepfit_model_unscale(made, stream, error);
+    if (status == KEEPFIT_OK)
+        *model = made;
+    else
+        keepfit_model_free(made);
+    keepfit_fit_free(fit);
+    keepfit_stream_close(stream);
+    return status;
+}

@@ -1,0 +1,205 @@
+/* CSVRG, the method of "Efficient Continual Finite-Sum Minimization" (ICLR 2024), algorithms 1 and 2.
+ *
+ * Stage 1: gradient descent on f_1. Stage i >= 2:
+ *   if i - prev >= alpha*i: full gradient of g_{i-1} at x_{i-1}, prev <- i-1                              (i-1 FOs)
+ *   T times: u uniform on 1..i-1, x <- P(x - step_t * e), e the estimator                                  (3 FOs)
+ *       e = (1-1/i)(grad f_u(x) - grad f_u(x_prev) + D) + (1/i) grad f_i(x)
+ *   where D is the mean of grad f_k(x_prev) over k < i
+ *   then, if full gradients were computed before the loop, again of g_i at x_i, prev <- i                   (i FOs)
+ *   otherwise D takes in grad f_i(x_prev)                                                                   (1 FO)
+ *
+ * With weights w_k the same estimator of the weighted mean's gradient is
+ *       e = ((i-1) w_u (grad loss_u(x) - grad loss_u(x_prev)) + sum_{k<i} w_k grad loss_k(x_prev) + w_i grad loss_i(x)) / W_i
+ * plus the regulariser's gradient, which is the same in all f_k and applied exactly.
+ *
+ *   setting   alpha                              T                                    step            output
+ *   theory    mu eps^(1/3)/(20 G^(2/3) L^(2/3))  see kf_csvrg_inner_steps             4/(mu(t+beta))  weighted mean
+ *   paper     0.3                                100                                  1/(lambda i t)  weighted mean
+ *   tuned     0.3                                100                                  1/(3L)          last iterate
+ *
+ * The iterate after step t = 0 .. T-1 has weight t+beta-1, beta = 72 L^2/mu^2, normalised by the sum of the weights (the
+ * algorithm box prints another normaliser, with which the output would not be a convex combination). Where theorem and
+ * proof print different constants, theory takes the safe one of each. The printed step 1/(lambda i t) overflows in the whole
+ * space when lambda is small, so it is capped at 1/L there; inside a bounded domain, or with --step paper, it is as printed. */
+#include "method/csvrg.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+
+#define FIRST_STAGE_STEPS 1000
+
+static bool is_theory(const struct kf_problem *problem)
+{
+    return problem->options->setting == KF_SETTING_THEORY;
+}
+
+static keepfit_status csvrg_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct kf_csvrg *csvrg = state;
+    const keepfit_options *options = problem->options;
+    struct kf_step_size fallback = {KF_STEP_SHARE, 1.0 / 3};
+    if (options->setting == KF_SETTING_PAPER)
+        fallback = kf_step_as_printed(problem);
+    if (is_theory(problem)) {
+        fallback.rule = KF_STEP_THEORY;
+        if (kf_domain_is_whole(&problem->domain) && isnan(options->lipschitz))
+            return kf_fail(error, KEEPFIT_USAGE,
+                           "--setting theory needs a bounded --domain or --lipschitz (its constants contain G)");
+    }
+    double **vectors[] = {&csvrg->iterate, &csvrg->anchor, &csvrg->tracked, &csvrg->average.mean};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        if (!kf_problem_vector(problem, vectors[k]))
+            return KEEPFIT_NO_MEMORY;
+    return kf_step_read(options, fallback, true, true, &csvrg->step, error);
+}
+
+double kf_csvrg_alpha(const struct kf_problem *problem, struct kf_csvrg *csvrg)
+{
+    if (!isnan(problem->options->alpha))
+        return problem->options->alpha;
+    if (!is_theory(problem))
+        return 0.3;
+    double slope = kf_constant_lipschitz(problem, &csvrg->lipschitz), smoothness = kf_constant_smoothness(problem);
+    return kf_constant_convexity(problem) * cbrt(problem->options->epsilon) /
+           (20 * cbrt(slope * slope) * cbrt(smoothness * smoothness));
+}
+
+uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg *csvrg)
+{
+    if (problem->options->inner)
+        return problem->options->inner;
+    if (!is_theory(problem))
+        return 100;
+    double slope = kf_constant_lipschitz(problem, &csvrg->lipschitz), smoothness = kf_constant_smoothness(problem);
+    double mu = kf_constant_convexity(problem), epsilon = problem->options->epsilon;
+    double i = (double)problem->points.count, square = smoothness * smoothness;
+    double steps = 720 * slope * square / (pow(mu, 2.5) * i * sqrt(epsilon)) +
+                   9 * cbrt(square * slope * slope) / (cbrt(epsilon) * mu) + 1152 * square / (mu * mu);
+    steps = ceil(steps);
+    return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;
+}
+
+static double beta_of(const struct kf_problem *problem)
+{
+    double condition = kf_constant_smoothness(problem) / kf_constant_convexity(problem);
+    return 72 * condition * condition;
+}
+
+double kf_csvrg_output_weight(const struct kf_problem *problem, uint64_t t)
+{
+    double weight = (double)t + beta_of(problem) - 1;
+    return isfinite(weight) ? weight : 1; /* beta is infinite without strong convexity: all weights alike */
+}
+
+static double step_at(const struct kf_problem *problem, const struct kf_csvrg *csvrg, uint64_t t)
+{
+    double printed = 1 / (problem->objective.lambda * (double)problem->points.count * (double)(t + 1));
+    switch (csvrg->step.rule) {
+    case KF_STEP_PAPER:
+        return printed;
+    case KF_STEP_CAPPED:
+        return fmin(printed, 1 / kf_constant_smoothness(problem));
+    case KF_STEP_THEORY:
+        return 4 / (kf_constant_convexity(problem) * ((double)t + beta_of(problem)));
+    default:
+        return kf_step_fixed(problem, &csvrg->step);
+    }
+}
+
+void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const double *x, size_t u,
+                    struct kf_term terms[3])
+{
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1;
+    double mean = kf_inverse_weight(objective), older = (double)newest * mean;
+    kf_factors(objective, x, u, problem->factors[0]);
+    kf_factors(objective, csvrg->anchor, u, problem->factors[1]);
+    kf_factors(objective, x, newest, problem->factors[2]);
+    terms[0] = (struct kf_term){older, u, problem->factors[0]};
+    terms[1] = (struct kf_term){-older, u, problem->factors[1]};
+    terms[2] = (struct kf_term){mean, newest, problem->factors[2]};
+}
+
+static void frequent_update(struct kf_problem *problem, struct kf_csvrg *csvrg)
+{
+    size_t older = problem->points.count - 1;
+    double mean = kf_inverse_weight(&problem->objective), *x = csvrg->iterate;
+    bool averaged = problem->options->setting != KF_SETTING_TUNED;
+    uint64_t steps = kf_csvrg_inner_steps(problem, csvrg);
+    kf_copy(problem, x, problem->x);
+    kf_average_start(&csvrg->average);
+    for (uint64_t t = 0; t < steps; t++) {
+        struct kf_term terms[3];
+        kf_csvrg_terms(problem, csvrg, x, kf_random_below(&problem->random, older), terms);
+        kf_step(problem, x, step_at(problem, csvrg, t), csvrg->tracked, mean, terms, 3);
+        if (averaged)
+            kf_average_add(problem, &csvrg->average, kf_csvrg_output_weight(problem, t), x);
+    }
+    kf_copy(problem, problem->x, averaged ? csvrg->average.mean : x);
+}
+
+/* Gradient descent on f_1 until its gap is proved to be at most epsilon/2. */
+static void first_stage(struct kf_problem *problem, struct kf_csvrg *csvrg)
+{
+    struct kf_objective *objective = &problem->objective;
+    double smoothness = kf_constant_smoothness(problem), mean = kf_inverse_weight(objective);
+    for (int t = 0; t < FIRST_STAGE_STEPS && smoothness > 0; t++) {
+        kf_gradient_sum(objective, problem->x, 1, csvrg->tracked, problem->factors[0]);
+        kf_complete_gradient(objective, csvrg->tracked, problem->x, csvrg->iterate);
+        double bound = kf_gap_bound(problem, problem->x, csvrg->iterate);
+        if (bound <= problem->options->epsilon / 2)
+            break;
+        kf_step(problem, problem->x, 1 / smoothness, csvrg->tracked, mean, NULL, 0);
+    }
+}
+
+/* The anchor moves to the current output; the tracked sum is computed there over the first `count` points. */
+static void move_anchor(struct kf_problem *problem, struct kf_csvrg *csvrg, size_t count)
+{
+    kf_copy(problem, csvrg->anchor, problem->x);
+    kf_gradient_sum(&problem->objective, csvrg->anchor, count, csvrg->tracked, problem->factors[0]);
+    csvrg->previous = count;
+}
+
+static keepfit_status csvrg_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    (void)error;
+    struct kf_csvrg *csvrg = state;
+    size_t i = problem->points.count, newest = i - 1;
+    if (i == 1) {
+        first_stage(problem, csvrg);
+        csvrg->stale = false;
+        return KEEPFIT_OK;
+    }
+    double unseen = (double)(i - csvrg->previous);
+    bool full = csvrg->stale || unseen >= kf_csvrg_alpha(problem, csvrg) * (double)i;
+    csvrg->stale = false;
+    if (full)
+        move_anchor(problem, csvrg, newest);
+    frequent_update(problem, csvrg);
+    if (full) {
+        move_anchor(problem, csvrg, i);
+        csvrg->full_stages++;
+    } else {
+        kf_factors(&problem->objective, csvrg->anchor, newest, problem->factors[0]);
+        problem->objective.type->add(&problem->objective, 1, newest, problem->factors[0], csvrg->tracked);
+    }
+    return KEEPFIT_OK;
+}
+
+static void csvrg_forget(struct kf_problem *problem, void *state)
+{
+    (void)problem;
+    ((struct kf_csvrg *)state)->stale = true;
+}
+
+const struct kf_method kf_csvrg_method = {
+    .name = "csvrg",
+    .summary = "the paper's method: rare full gradients, tracked in between; --setting theory, paper or tuned",
+    .state_size = sizeof(struct kf_csvrg),
+    .create = csvrg_create,
+    .stage = csvrg_stage,
+    .forget = csvrg_forget,
+};

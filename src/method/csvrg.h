@@ -1,0 +1,32 @@
+/* CSVRG's state, visible so that its laws can be tested: the tracked gradient and the estimator. */
+#ifndef KF_CSVRG_H
+#define KF_CSVRG_H
+
+#include "method/constants.h"
+#include "method/method.h"
+
+struct kf_csvrg {
+    double *iterate;
+    double *anchor;  /* the paper's x_prev */
+    double *tracked; /* sum of w_k grad loss_k(x_prev) over k < i before the inner loop: the paper's (i-1) * D_{i-1} */
+    struct kf_average average;
+    struct kf_step_size step;
+    struct kf_lipschitz lipschitz;
+    size_t previous; /* the paper's prev */
+    bool stale;      /* the functions changed: recompute at the next stage whatever alpha says */
+    uint64_t full_stages; /* stages that computed full gradients */
+};
+
+/* The sampled part of the estimator at x for the drawn u (0 .. i-2): three terms, 3 FOs. The whole estimator is
+ * tracked/W + 2 lambda x + the terms. */
+void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const double *x, size_t u,
+                    struct kf_term terms[3]);
+
+double kf_csvrg_alpha(const struct kf_problem *problem, struct kf_csvrg *csvrg);
+uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg *csvrg);
+/* The weight of the iterate after step t (from 0), not normalised. */
+double kf_csvrg_output_weight(const struct kf_problem *problem, uint64_t t);
+
+extern const struct kf_method kf_csvrg_method;
+
+#endif

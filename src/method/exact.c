@@ -1,0 +1,251 @@
+/* The exact optimum of the squared loss at every stage: S = sum w a a' and q = sum w b a are all that the points leave
+ * behind, and the optimum solves (S + lambda W I) x = q. 1 FO and O(d^2) work a stage:
+ *
+ * A Cholesky factor of S + lambda W_0 I follows S by rank-one updates, but the regulariser's lambda W changes on the whole
+ * diagonal. So the factor serves as a preconditioner: between W_0 and W <= 1.5 W_0 the preconditioned condition number is at
+ * most 1.5, and conjugate gradients from the last optimum gain a digit a round. It is made anew when W or the
+ * number of points has grown by half.
+ *
+ * Inside a domain the quadratic is minimised by projected gradients (optimum/quadratic.h). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernels/kernels.h"
+#include "method/method.h"
+#include "optimum/lapack.h"
+#include "optimum/quadratic.h"
+
+#define SIZE_MOST 8192
+#define GROWTH_MOST 1.5
+#define ROUNDS_MOST 100
+
+struct exact {
+    double *second;  /* S, lower triangle by columns, leading dimension `stride` */
+    double *factor;  /* Cholesky factor of S + factor_diagonal */
+    size_t stride;
+    size_t factor_size;     /* size for which the factor was made; 0: none */
+    double factor_diagonal; /* lambda W_0 */
+    size_t factor_points;   /* points when it was made */
+    double *first;          /* q */
+    double *origin;         /* always 0: where the new point's gradient is asked for */
+    double *residual, *direction, *bent, *solved;
+    struct kf_quadratic quadratic; /* inside a domain */
+};
+
+static keepfit_status exact_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct exact *exact = state;
+    double **vectors[] = {&exact->first,     &exact->origin, &exact->residual,
+                          &exact->direction, &exact->bent,   &exact->solved};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        if (!kf_problem_vector(problem, vectors[k]))
+            return kf_fail_memory(error);
+    return KEEPFIT_OK;
+}
+
+/* Moves the matrices to a larger stride; new rows and columns are 0. */
+static bool grow(struct exact *exact, size_t size)
+{
+    if (size <= exact->stride)
+        return true;
+    size_t stride = size < 16 ? 16 : size + size / 2;
+    double *second = kf_allocate(stride * stride, sizeof *second);
+    double *factor = kf_allocate(stride * stride, sizeof *factor);
+    if (!second || !factor) {
+        free(second);
+        free(factor);
+        return false;
+    }
+    for (size_t column = 0; column < exact->stride; column++)
+        memcpy(second + column * stride, exact->second + column * exact->stride, exact->stride * sizeof *second);
+    free(exact->second);
+    free(exact->factor);
+    exact->second = second;
+    exact->factor = factor;
+    exact->stride = stride;
+    exact->factor_size = 0;
+    return true;
+}
+
+static void take_point(struct kf_problem *problem, struct exact *exact, size_t j)
+{
+    struct kf_objective *objective = &problem->objective;
+    kf_factors(objective, exact->origin, j, problem->factors[0]); /* -2 w b */
+    objective->type->add(objective, -0.5, j, problem->factors[0], exact->first);
+    keepfit_row row = kf_points_row(&problem->points, j);
+    double weight = problem->points.weight[j];
+    for (size_t p = 0; p < row.count; p++) {
+        double *column = exact->second + (row.index ? row.index[p] : p) * exact->stride;
+        double scale = weight * row.value[p];
+        for (size_t q = p; q < row.count; q++)
+            column[row.index ? row.index[q] : q] += scale * row.value[q];
+    }
+}
+
+/* The Cholesky factor of M + v v' from that of M, by Givens rotations; v is destroyed. */
+static void update_factor(struct exact *exact, size_t size, double *v)
+{
+    for (size_t k = 0; k < size; k++) {
+        if (v[k] == 0)
+            continue;
+        double *column = exact->factor + k * exact->stride, diagonal = column[k];
+        double length = hypot(diagonal, v[k]), c = length / diagonal, s = v[k] / diagonal;
+        column[k] = length;
+        for (size_t r = k + 1; r < size; r++) {
+            column[r] = (column[r] + s * v[r]) / c;
+            v[r] = c * v[r] - s * column[r];
+        }
+    }
+}
+
+static bool make_factor(const struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    size_t size = kf_size(problem);
+    int n = (int)size, stride = (int)exact->stride, info = 0;
+    for (size_t column = 0; column < size; column++)
+        memcpy(exact->factor + column * exact->stride + column, exact->second + column * exact->stride + column,
+               (size - column) * sizeof(double));
+    for (size_t k = problem->objective.free; k < size; k++)
+        exact->factor[k * exact->stride + k] += diagonal;
+    if (n)
+        dpotrf_("L", &n, exact->factor, &stride, &info);
+    exact->factor_size = info == 0 ? size : 0;
+    exact->factor_diagonal = diagonal;
+    exact->factor_points = problem->points.count;
+    return info == 0;
+}
+
+/* Brings the factor up to date with the newest point, or makes it anew. */
+static bool refresh_factor(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    size_t size = kf_size(problem), newest = problem->points.count - 1;
+    bool outgrown = diagonal > GROWTH_MOST * exact->factor_diagonal ||
+                    (double)newest > GROWTH_MOST * (double)exact->factor_points;
+    if (exact->factor_size != size || outgrown)
+        return make_factor(problem, exact, diagonal);
+    double root = sqrt(problem->points.weight[newest]);
+    kf_clear(problem, exact->bent);
+    problem->objective.type->add(&problem->objective, root, newest, &(double){1}, exact->bent);
+    update_factor(exact, size, exact->bent);
+    return true;
+}
+
+/* out = (S + diagonal) v */
+static void product(const struct kf_problem *problem, const struct exact *exact, double diagonal, const double *v,
+                    double *out)
+{
+    int n = (int)kf_size(problem), stride = (int)exact->stride, one = 1;
+    double unit = 1, zero = 0;
+    if (!n)
+        return;
+    dsymv_("L", &n, &unit, exact->second, &stride, v, &one, &zero, out, &one);
+    for (size_t k = problem->objective.free; k < (size_t)n; k++)
+        out[k] += diagonal * v[k];
+}
+
+static void precondition(const struct kf_problem *problem, const struct exact *exact, const double *v, double *out)
+{
+    int n = (int)kf_size(problem), stride = (int)exact->stride, one = 1, info;
+    kf_copy(problem, out, v);
+    if (n)
+        dpotrs_("L", &n, &one, exact->factor, &stride, out, &n, &info);
+}
+
+/* residual = q - (S + diagonal) x */
+static void measure_residual(const struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    product(problem, exact, diagonal, problem->x, exact->residual);
+    kf_blend(kf_size(problem), -1, exact->residual, 1, exact->first);
+}
+
+static void solve(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    size_t size = kf_size(problem);
+    double *r = exact->residual, *p = exact->direction, *z = exact->solved, *bent = exact->bent;
+    measure_residual(problem, exact, diagonal);
+    precondition(problem, exact, r, z);
+    kf_copy(problem, p, z);
+    double energy = kf_dot(size, r, z), scale = kf_dot(size, exact->first, problem->x);
+    double enough = 1e-32 * (fabs(scale) + energy);
+    for (int round = 0; round < ROUNDS_MOST && energy > enough; round++) {
+        product(problem, exact, diagonal, p, bent);
+        double bend = kf_dot(size, p, bent);
+        if (!(bend > 0))
+            break;
+        kf_add(size, energy / bend, p, problem->x);
+        kf_add(size, -energy / bend, bent, r);
+        precondition(problem, exact, r, z);
+        double next = kf_dot(size, r, z);
+        kf_blend(size, next / energy, p, 1, z);
+        energy = next;
+        problem->steps++;
+    }
+}
+
+/* Inside a domain: the same quadratic, over D. */
+static bool solve_inside(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    size_t size = kf_size(problem);
+    struct kf_quadratic *quadratic = &exact->quadratic;
+    if (!kf_quadratic_reserve(quadratic, size))
+        return false;
+    for (size_t column = 0; column < size; column++) {
+        memcpy(quadratic->hessian + column * size, exact->second + column * exact->stride, size * sizeof(double));
+        if (column >= problem->objective.free)
+            quadratic->hessian[column * size + column] += diagonal;
+    }
+    for (size_t k = 0; k < size; k++)
+        exact->direction[k] = -exact->first[k];
+    kf_quadratic_minimise(quadratic, problem, exact->direction, problem->x);
+    problem->steps++;
+    return true;
+}
+
+static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct exact *exact = state;
+    size_t size = kf_size(problem), newest = problem->points.count - 1;
+    if (size > SIZE_MOST)
+        return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)", size,
+                       SIZE_MOST);
+    if (!grow(exact, size))
+        return kf_fail_memory(error);
+    take_point(problem, exact, newest);
+    double diagonal = problem->objective.lambda * problem->objective.weight_total;
+    if (!kf_domain_is_whole(&problem->domain)) {
+        if (!solve_inside(problem, exact, diagonal))
+            return kf_fail_memory(error);
+    } else {
+        if (!refresh_factor(problem, exact, diagonal))
+            return kf_fail(error, KEEPFIT_DIVERGED, "stage %zu: the normal equations are not positive definite "
+                           "(values too large, or lambda too small)", newest + 1);
+        solve(problem, exact, diagonal);
+    }
+    measure_residual(problem, exact, diagonal);
+    kf_scale(size, -2 * kf_inverse_weight(&problem->objective), exact->residual); /* now the gradient */
+    problem->bound = kf_gap_bound(problem, problem->x, exact->residual);
+    return KEEPFIT_OK;
+}
+
+static void exact_destroy(void *state)
+{
+    struct exact *exact = state;
+    free(exact->second);
+    free(exact->factor);
+    kf_quadratic_free(&exact->quadratic);
+}
+
+const struct kf_method kf_exact = {
+    .name = "exact",
+    .summary = "squared loss: the exact optimum at every stage, 1 FO and O(d^2) work each",
+    .squared_only = true,
+    .needs_convexity = true,
+    .holds_epsilon = true,
+    .state_size = sizeof(struct exact),
+    .create = exact_create,
+    .stage = exact_stage,
+    .destroy = exact_destroy,
+};

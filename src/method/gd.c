@@ -1,0 +1,46 @@
+/* Gradient descent, each stage from the last stage's output: x <- P(x - step * grad g_i(x)), i FOs a step. It stops as
+ * soon as the proved bound is at most epsilon (the gradient it computes anyway proves it), or after T steps. */
+#include <math.h>
+
+#include "kernels/kernels.h"
+#include "method/constants.h"
+#include "method/method.h"
+
+struct gd {
+    double *sum, *gradient;
+    struct kf_step_size step;
+    uint64_t inner;
+};
+
+static keepfit_status gd_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct gd *gd = state;
+    gd->inner = kf_given_or(problem->options->inner, 1000);
+    if (!kf_problem_vector(problem, &gd->sum) || !kf_problem_vector(problem, &gd->gradient))
+        return KEEPFIT_NO_MEMORY;
+    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1}, false, false, &gd->step, error);
+}
+
+static keepfit_status gd_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    (void)error;
+    struct gd *gd = state;
+    double step = kf_step_fixed(problem, &gd->step);
+    for (uint64_t t = 0;; t++) {
+        kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gd->sum, problem->factors[0]);
+        kf_complete_gradient(&problem->objective, gd->sum, problem->x, gd->gradient);
+        problem->bound = kf_gap_bound(problem, problem->x, gd->gradient);
+        if (problem->bound <= problem->options->epsilon || t == gd->inner)
+            return KEEPFIT_OK;
+        kf_step(problem, problem->x, step, gd->sum, kf_inverse_weight(&problem->objective), NULL, 0);
+    }
+}
+
+const struct kf_method kf_gd = {
+    .name = "gd",
+    .summary = "gradient descent: full gradients until the proved bound is at most epsilon, at most T steps a stage",
+    .holds_epsilon = true,
+    .state_size = sizeof(struct gd),
+    .create = gd_create,
+    .stage = gd_stage,
+};

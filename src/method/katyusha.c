@@ -1,0 +1,110 @@
+/* Katyusha (Allen-Zhu 2017), run anew at each stage from the last output, regulariser and domain handled as the
+ * proximal part: S epochs of T steps, m = T, sigma = mu,
+ *
+ *     tau2 = 1/2, tau1 = min(sqrt(m sigma/(3L)), 1/2), a = 1/(3 tau1 L)
+ *     x = tau1 z + tau2 snapshot + (1-tau1-tau2) y
+ *     v = full gradient at the snapshot + grad f_u(x) - grad f_u(snapshot)                    (2 FOs; i an epoch)
+ *     z <- argmin |z'-z|^2/(2a) + v.z' + lambda|z'|^2  over D   = P((z - a v)/(1 + a sigma))
+ *     y <- the same around x with 1/(3L) for a                  (that paper's option I)
+ *     snapshot <- mean of the epoch's y, weighted by (1 + a sigma)^j
+ *
+ * The output is the last snapshot. S = 10, T = 100 as in the CSVRG paper. With --step the given step replaces 1/(3L). */
+#include <math.h>
+
+#include "kernels/kernels.h"
+#include "method/constants.h"
+#include "method/method.h"
+
+struct katyusha {
+    double *y, *z, *x, *sum, *gradient;
+    struct kf_average average; /* its mean becomes the snapshot, problem->x */
+    struct kf_step_size step;
+    uint64_t outer, inner;
+};
+
+static keepfit_status katyusha_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct katyusha *katyusha = state;
+    katyusha->outer = kf_given_or(problem->options->outer, 10);
+    katyusha->inner = kf_given_or(problem->options->inner, 100);
+    double **vectors[] = {&katyusha->y,   &katyusha->z,        &katyusha->x,
+                          &katyusha->sum, &katyusha->gradient, &katyusha->average.mean};
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
+        if (!kf_problem_vector(problem, vectors[k]))
+            return KEEPFIT_NO_MEMORY;
+    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false,
+                        &katyusha->step, error);
+}
+
+/* out = argmin |p - from|^2/(2a) + gradient.p + lambda|p|^2 over D; out may be from. */
+static void proximal_step(const struct kf_problem *problem, const double *from, double a, const double *gradient,
+                          double *out)
+{
+    size_t size = kf_size(problem), free = problem->objective.free;
+    double keep = 1 / (1 + 2 * a * problem->objective.lambda);
+    for (size_t k = 0; k < size; k++)
+        out[k] = (from[k] - a * gradient[k]) * (k < free ? 1 : keep);
+    kf_project(problem, out);
+}
+
+/* The variance-reduced gradient of the loss part at katyusha->x. */
+static void estimate(struct kf_problem *problem, struct katyusha *katyusha, double mean)
+{
+    struct kf_objective *objective = &problem->objective;
+    size_t i = problem->points.count, u = kf_random_below(&problem->random, i);
+    double share = (double)i * mean;
+    kf_factors(objective, katyusha->x, u, problem->factors[0]);
+    kf_factors(objective, problem->x, u, problem->factors[1]);
+    kf_copy(problem, katyusha->gradient, katyusha->sum);
+    kf_scale(kf_size(problem), mean, katyusha->gradient);
+    objective->type->add(objective, share, u, problem->factors[0], katyusha->gradient);
+    objective->type->add(objective, -share, u, problem->factors[1], katyusha->gradient);
+}
+
+static void epoch(struct kf_problem *problem, struct katyusha *katyusha)
+{
+    struct kf_objective *objective = &problem->objective;
+    double short_step = kf_step_fixed(problem, &katyusha->step), mean = kf_inverse_weight(objective);
+    double sigma = kf_constant_convexity(problem);
+    double tau1 = fmin(sqrt((double)katyusha->inner * sigma * short_step), 0.5);
+    if (!(tau1 > 0))
+        tau1 = 0.5; /* nothing strongly convex: Katyusha with the largest momentum that is stable */
+    double long_step = short_step / tau1, weight = 1;
+    size_t size = kf_size(problem);
+    kf_gradient_sum(objective, problem->x, problem->points.count, katyusha->sum, problem->factors[0]);
+    kf_average_start(&katyusha->average);
+    for (uint64_t t = 0; t < katyusha->inner; t++) {
+        for (size_t k = 0; k < size; k++)
+            katyusha->x[k] = tau1 * katyusha->z[k] + 0.5 * problem->x[k] + (0.5 - tau1) * katyusha->y[k];
+        estimate(problem, katyusha, mean);
+        proximal_step(problem, katyusha->z, long_step, katyusha->gradient, katyusha->z);
+        proximal_step(problem, katyusha->x, short_step, katyusha->gradient, katyusha->y);
+        kf_average_add(problem, &katyusha->average, weight, katyusha->y);
+        weight *= 1 + long_step * sigma;
+        if (weight > 1e100) { /* only ratios of weights count */
+            weight *= 1e-100;
+            katyusha->average.weight *= 1e-100;
+        }
+        problem->steps++;
+    }
+    kf_copy(problem, problem->x, katyusha->average.mean);
+}
+
+static keepfit_status katyusha_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    (void)error;
+    struct katyusha *katyusha = state;
+    kf_copy(problem, katyusha->y, problem->x);
+    kf_copy(problem, katyusha->z, problem->x);
+    for (uint64_t s = 0; s < katyusha->outer; s++)
+        epoch(problem, katyusha);
+    return KEEPFIT_OK;
+}
+
+const struct kf_method kf_katyusha = {
+    .name = "katyusha",
+    .summary = "accelerated variance reduction: S epochs (10) of T steps (100) a stage",
+    .state_size = sizeof(struct katyusha),
+    .create = katyusha_create,
+    .stage = katyusha_stage,
+};

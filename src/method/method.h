@@ -1,0 +1,34 @@
+/* A method keeps the model good as points arrive. It is a const record of functions plus private state; methods.c lists
+ * them all. The fit validates, allocates and dispatches; a method trusts what it is given.
+ *
+ * When stage() is called the new point is the last of problem->points, everything has its new size, and problem->x is the
+ * output of the stage before (in the domain). stage() leaves the stage's output in problem->x. */
+#ifndef KF_METHOD_H
+#define KF_METHOD_H
+
+#include "iterate/problem.h"
+
+struct kf_method {
+    const char *name, *summary;
+    bool squared_only;
+    bool needs_convexity; /* refuses lambda = 0 */
+    bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound */
+    size_t state_size;
+    /* Registers vectors, reads options. The state is zeroed before. */
+    keepfit_status (*create)(struct kf_problem *problem, void *state, keepfit_error *error);
+    keepfit_status (*stage)(struct kf_problem *problem, void *state, keepfit_error *error);
+    /* The functions f_j themselves have changed (a class was added, labels swapped): remembered gradients are void. NULL
+     * where nothing is remembered from stage to stage. */
+    void (*forget)(struct kf_problem *problem, void *state);
+    /* Frees what the state owns besides registered vectors; may be NULL. */
+    void (*destroy)(void *state);
+};
+
+/* Method k; NULL past the last. */
+const struct kf_method *kf_method_entry(size_t k);
+const struct kf_method *kf_method_find(const char *name);
+
+/* The method that "auto" stands for in this problem, and why. */
+const struct kf_method *kf_method_choose(const struct kf_problem *problem, const char **reason);
+
+#endif

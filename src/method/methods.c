@@ -1,0 +1,49 @@
+/* The table of methods, and the choice that "auto" makes. */
+#include <string.h>
+
+#include "method/csvrg.h"
+#include "method/method.h"
+
+extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_exact, kf_refit;
+
+/* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
+static const struct kf_method automatic = {
+    .name = "auto",
+    .summary = "chooses: exact for squared loss with few features, refit otherwise; holds epsilon, proved",
+    .holds_epsilon = true,
+};
+
+static const struct kf_method *const methods[] = {
+    &automatic, &kf_csvrg_method, &kf_gd,   &kf_sgd,   &kf_sgd_sparse, &kf_svrg,
+    &kf_saga,   &kf_sarah,        &kf_katyusha, &kf_exact, &kf_refit,
+};
+
+#define FEW_FEATURES 512
+
+const struct kf_method *kf_method_entry(size_t k)
+{
+    return k < sizeof methods / sizeof methods[0] ? methods[k] : NULL;
+}
+
+const struct kf_method *kf_method_find(const char *name)
+{
+    for (size_t k = 0; kf_method_entry(k); k++)
+        if (strcmp(methods[k]->name, name) == 0)
+            return methods[k];
+    return NULL;
+}
+
+const struct kf_method *kf_method_choose(const struct kf_problem *problem, const char **reason)
+{
+    const struct kf_objective *objective = &problem->objective;
+    if (!(objective->lambda > 0)) {
+        *reason = "without a regulariser nothing can be proved";
+        return &kf_csvrg_method;
+    }
+    if (objective->loss == kf_loss_entry(0) && kf_size(problem) <= FEW_FEATURES) {
+        *reason = "squared loss and few features: the exact optimum costs one gradient a point";
+        return &kf_exact;
+    }
+    *reason = "the model is held until its bound exceeds epsilon, then solved again";
+    return &kf_refit;
+}

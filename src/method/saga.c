@@ -1,0 +1,78 @@
+/* SAGA (Defazio, Bach, Lacoste-Julien 2014), run anew at each stage from the last output: the table of all gradients is
+ * filled at x_{i-1} (i FOs), then T steps of
+ *
+ *     x <- P(x - step * (grad f_u(x) - table_u + mean of the table)),   table_u <- grad f_u(x),   u uniform on 1..i   (1 FO)
+ *
+ * The table holds factors, not gradients. T = 300, step 1/(3L); the output is the last iterate. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "method/constants.h"
+#include "method/method.h"
+
+struct saga {
+    double *sum;   /* of the table's gradients */
+    double *table; /* factor_count numbers a point */
+    size_t table_capacity;
+    struct kf_step_size step;
+    uint64_t inner;
+};
+
+static keepfit_status saga_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct saga *saga = state;
+    saga->inner = kf_given_or(problem->options->inner, 300);
+    if (!kf_problem_vector(problem, &saga->sum))
+        return KEEPFIT_NO_MEMORY;
+    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &saga->step,
+                        error);
+}
+
+static void fill_table(struct kf_problem *problem, struct saga *saga, size_t each)
+{
+    struct kf_objective *objective = &problem->objective;
+    kf_clear(problem, saga->sum);
+    for (size_t j = 0; j < problem->points.count; j++) {
+        kf_factors(objective, problem->x, j, saga->table + j * each);
+        objective->type->add(objective, 1, j, saga->table + j * each, saga->sum);
+    }
+}
+
+static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct saga *saga = state;
+    struct kf_objective *objective = &problem->objective;
+    size_t i = problem->points.count, each = objective->type->factor_count(objective);
+    if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(saga->table, saga->table_capacity, i * each))
+        return kf_fail_memory(error);
+    double mean = kf_inverse_weight(objective), share = (double)i * mean;
+    double step = kf_step_fixed(problem, &saga->step), *now = problem->factors[0];
+    fill_table(problem, saga, each);
+    for (uint64_t t = 0; t < saga->inner; t++) {
+        size_t u = kf_random_below(&problem->random, i);
+        double *remembered = saga->table + u * each;
+        kf_factors(objective, problem->x, u, now);
+        struct kf_term terms[] = {{share, u, now}, {-share, u, remembered}};
+        kf_step(problem, problem->x, step, saga->sum, mean, terms, 2);
+        objective->type->add(objective, 1, u, now, saga->sum);
+        objective->type->add(objective, -1, u, remembered, saga->sum);
+        memcpy(remembered, now, each * sizeof *now);
+    }
+    return KEEPFIT_OK;
+}
+
+static void saga_destroy(void *state)
+{
+    free(((struct saga *)state)->table);
+}
+
+const struct kf_method kf_saga = {
+    .name = "saga",
+    .summary = "a table of gradients filled at each stage, then T steps (300) that renew it",
+    .state_size = sizeof(struct saga),
+    .create = saga_create,
+    .stage = saga_stage,
+    .destroy = saga_destroy,
+};

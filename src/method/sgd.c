@@ -1,0 +1,129 @@
+/* Stochastic gradient descent, and its sparse variant (the paper's appendix on SGD-sparse).
+ *
+ *   sgd         at stage i, T steps from the last output: u uniform on 1..i, x <- P(x - grad f_u(x) * step_t);
+ *               output: the mean of the T iterates.
+ *   sgd-sparse  the same, but only when prev*(1+alpha) < i; otherwise the last output is repeated.
+ *
+ * Departures from print: the algorithm box samples from 1..i-1; the objective contains f_i, so we sample from 1..i. With
+ * --setting theory, alpha = epsilon/(2 |D| G) (the theorem prints 1/(2|D|G), its proof uses epsilon) and T = 4 G^2 / (epsilon mu)
+ * with the step 1/(mu t). In the whole space the printed step 1/(lambda t), which starts at 1/lambda, is capped at 1/L unless
+ * --step paper asks for it. */
+#include <math.h>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+#include "method/constants.h"
+#include "method/method.h"
+
+struct sgd {
+    double *iterate;
+    struct kf_average average;
+    struct kf_step_size step;
+    uint64_t inner;
+    bool sparse, theory;
+    double alpha;
+    size_t previous; /* the stage whose output is being repeated */
+    struct kf_lipschitz lipschitz;
+};
+
+static keepfit_status create(struct kf_problem *problem, struct sgd *sgd, keepfit_error *error)
+{
+    const keepfit_options *options = problem->options;
+    sgd->theory = options->setting == KF_SETTING_THEORY;
+    sgd->inner = kf_given_or(options->inner, sgd->sparse ? 480 : 300);
+    sgd->alpha = isnan(options->alpha) ? 0.002 : options->alpha;
+    if (sgd->theory && kf_domain_is_whole(&problem->domain) && isnan(options->lipschitz))
+        return kf_fail(error, KEEPFIT_USAGE, "--setting theory needs a bounded --domain (its constants are |D| and G)");
+    if (!kf_problem_vector(problem, &sgd->iterate) || !kf_problem_vector(problem, &sgd->average.mean))
+        return KEEPFIT_NO_MEMORY;
+    return kf_step_read(options, kf_step_as_printed(problem), true, false, &sgd->step, error);
+}
+
+static keepfit_status sgd_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    return create(problem, state, error);
+}
+
+static keepfit_status sparse_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    ((struct sgd *)state)->sparse = true;
+    return create(problem, state, error);
+}
+
+static double step_at(const struct kf_problem *problem, const struct sgd *sgd, double smoothness, uint64_t t)
+{
+    double printed = 1 / (problem->objective.lambda * (double)t);
+    if (sgd->theory && sgd->step.rule >= KF_STEP_PAPER)
+        printed = 1 / (kf_constant_convexity(problem) * (double)t);
+    switch (sgd->step.rule) {
+    case KF_STEP_PAPER:
+        return printed;
+    case KF_STEP_CAPPED:
+        return fmin(printed, 1 / smoothness);
+    default:
+        return kf_step_fixed(problem, &sgd->step);
+    }
+}
+
+static uint64_t steps_needed(struct kf_problem *problem, struct sgd *sgd)
+{
+    if (!sgd->theory || problem->options->inner)
+        return sgd->inner;
+    double slope = kf_constant_lipschitz(problem, &sgd->lipschitz);
+    double steps = ceil(4 * slope * slope / (problem->options->epsilon * kf_constant_convexity(problem)));
+    return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;
+}
+
+static double alpha_of(struct kf_problem *problem, struct sgd *sgd)
+{
+    if (!sgd->theory || !isnan(problem->options->alpha))
+        return sgd->alpha;
+    double diameter = problem->domain.type->diameter(&problem->domain, kf_size(problem));
+    return problem->options->epsilon / (2 * diameter * kf_constant_lipschitz(problem, &sgd->lipschitz));
+}
+
+static keepfit_status stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    (void)error;
+    struct sgd *sgd = state;
+    size_t i = problem->points.count;
+    if (sgd->sparse && !((double)sgd->previous * (1 + alpha_of(problem, sgd)) < (double)i))
+        return KEEPFIT_OK;
+    double *x = sgd->iterate, share = (double)i * kf_inverse_weight(&problem->objective);
+    double smoothness = kf_constant_smoothness(problem);
+    uint64_t steps = steps_needed(problem, sgd);
+    kf_copy(problem, x, problem->x);
+    kf_average_start(&sgd->average);
+    for (uint64_t t = 1; t <= steps; t++) {
+        struct kf_term term = {share, kf_random_below(&problem->random, i), problem->factors[0]};
+        kf_factors(&problem->objective, x, term.point, problem->factors[0]);
+        kf_step(problem, x, step_at(problem, sgd, smoothness, t), NULL, 0, &term, 1);
+        kf_average_add(problem, &sgd->average, 1, x);
+    }
+    kf_copy(problem, problem->x, sgd->average.mean);
+    sgd->previous = i;
+    return KEEPFIT_OK;
+}
+
+static void forget(struct kf_problem *problem, void *state)
+{
+    (void)problem;
+    ((struct sgd *)state)->previous = 0; /* the repeated output was for another objective */
+}
+
+const struct kf_method kf_sgd = {
+    .name = "sgd",
+    .summary = "stochastic gradient descent: T steps a stage (300), the mean of the iterates",
+    .state_size = sizeof(struct sgd),
+    .create = sgd_create,
+    .stage = stage,
+};
+
+const struct kf_method kf_sgd_sparse = {
+    .name = "sgd-sparse",
+    .summary = "sgd (T 480) run anew only when the stream has grown by the share alpha (0.002), else its last output",
+    .state_size = sizeof(struct sgd),
+    .create = sparse_create,
+    .stage = stage,
+    .forget = forget,
+};

@@ -1,0 +1,326 @@
+/* Model files.
+ *
+ *   offset  bytes  content, numbers little-endian
+ *   0       8      magic "keepfitM"
+ *   8       4      version (1)
+ *   12      4      CRC-32C of everything from offset 16 to the end
+ *   16      8      length of everything from offset 24 to the end
+ *   24             texts, each 2 bytes of length and that many bytes: loss, method, domain, scale, library version
+ *                  4 doubles: lambda, epsilon, bias, delta
+ *                  1 byte: rows are scaled to unit norm (0 or 1)
+ *                  5 x 8 bytes: stages, fo, features, outputs, classes
+ *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
+ *
+ * Any other length, version, checksum or leftover is refused, so a damaged file is never half believed. Writing goes to a
+ * temporary file in the same directory, which is synced and then renamed over the old one. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/model.h"
+
+static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
+#define VERSION 1
+#define HEAD 24
+#define SIZE_MOST ((uint64_t)1 << 36)
+
+/* Writing into memory */
+
+struct bytes {
+    unsigned char *data;
+    size_t count, capacity;
+    bool failed;
+};
+
+static void put(struct bytes *bytes, const void *data, size_t count)
+{
+    if (!KF_RESERVE(bytes->data, bytes->capacity, bytes->count + count)) {
+        bytes->failed = true;
+        return;
+    }
+    if (count)
+        memcpy(bytes->data + bytes->count, data, count);
+    bytes->count += count;
+}
+
+static void put_number(struct bytes *bytes, uint64_t number, size_t size)
+{
+    unsigned char little[8];
+    for (size_t k = 0; k < size; k++)
+        little[k] = (unsigned char)(number >> 8 * k);
+    put(bytes, little, size);
+}
+
+static void put_text(struct bytes *bytes, const char *text)
+{
+    put_number(bytes, strlen(text), 2);
+    put(bytes, text, strlen(text));
+}
+
+static void put_reals(struct bytes *bytes, const double *reals, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        uint64_t word;
+        memcpy(&word, &reals[k], sizeof word);
+        put_number(bytes, word, 8);
+    }
+}
+
+static void put_model(struct bytes *bytes, const keepfit_model *model)
+{
+    const char *texts[] = {model->loss->name, model->method, model->domain, model->scale, model->library_version};
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+        put_text(bytes, texts[k]);
+    put_reals(bytes, (double[]){model->lambda, model->epsilon, model->bias, model->delta}, 4);
+    put_number(bytes, model->unit_rows, 1);
+    const uint64_t counts[] = {model->stages, model->fo, model->features, model->outputs, model->classes};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        put_number(bytes, counts[k], 8);
+    put_reals(bytes, model->labels, model->classes);
+    put_reals(bytes, model->intercepts, model->outputs);
+    put_reals(bytes, model->weights, model->features * model->outputs);
+}
+
+static struct bytes encode(const keepfit_model *model)
+{
+    struct bytes body = {0}, file = {0};
+    put_model(&body, model);
+    struct bytes sized = {0};
+    put_number(&sized, body.count, 8);
+    put(&sized, body.data, body.failed ? 0 : body.count);
+    put(&file, magic, sizeof magic);
+    put_number(&file, VERSION, 4);
+    put_number(&file, kf_crc32c(0, sized.data, sized.count), 4);
+    put(&file, sized.data, sized.count);
+    file.failed |= body.failed || sized.failed;
+    free(body.data);
+    free(sized.data);
+    return file;
+}
+
+/* Saving */
+
+static keepfit_status failed_on(keepfit_error *error, const char *doing, const char *path)
+{
+    return kf_fail(error, KEEPFIT_IO, "%s: %s: %s", path, doing, strerror(errno));
+}
+
+static bool write_all(int file, const unsigned char *data, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(file, data, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        data += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+static void sync_directory_of(const char *path)
+{
+    char *copy = kf_copy_text(path);
+    if (!copy)
+        return;
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy] = '\0';
+    int directory = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY);
+    if (directory >= 0) {
+        fsync(directory);
+        close(directory);
+    }
+    free(copy);
+}
+
+static keepfit_status write_and_rename(const struct bytes *bytes, const char *path, char *temporary,
+                                       keepfit_error *error)
+{
+    int file = mkstemp(temporary);
+    if (file < 0)
+        return failed_on(error, "cannot create a temporary file beside it", path);
+    struct stat old;
+    mode_t mode = 0644;
+    if (stat(path, &old) == 0)
+        mode = old.st_mode & 0777;
+    bool written = fchmod(file, mode) == 0 && write_all(file, bytes->data, bytes->count) && fsync(file) == 0;
+    int reason = errno;
+    written = close(file) == 0 && written;
+    if (written && rename(temporary, path) == 0) {
+        sync_directory_of(path);
+        return KEEPFIT_OK;
+    }
+    if (!written && reason)
+        errno = reason;
+    keepfit_status status = failed_on(error, "cannot write the model", path);
+    unlink(temporary);
+    return status;
+}
+
+keepfit_status keepfit_model_save(const keepfit_model *model, const char *path, keepfit_error *error)
+{
+    struct stat old;
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+        return kf_fail(error, KEEPFIT_IO, "%s: is not a regular file, so no model is written there", path);
+    struct bytes bytes = encode(model);
+    size_t room = strlen(path) + sizeof ".XXXXXX";
+    char *temporary = malloc(room);
+    keepfit_status status;
+    if (bytes.failed || !temporary) {
+        status = kf_fail_memory(error);
+    } else {
+        snprintf(temporary, room, "%s.XXXXXX", path);
+        status = write_and_rename(&bytes, path, temporary, error);
+    }
+    free(temporary);
+    free(bytes.data);
+    return status;
+}
+
+/* Loading */
+
+struct cursor {
+    const unsigned char *at, *end;
+    bool failed;
+};
+
+static uint64_t take_number(struct cursor *cursor, size_t size)
+{
+    uint64_t number = 0;
+    if ((size_t)(cursor->end - cursor->at) < size) {
+        cursor->failed = true;
+        return 0;
+    }
+    for (size_t k = 0; k < size; k++)
+        number |= (uint64_t)cursor->at[k] << 8 * k;
+    cursor->at += size;
+    return number;
+}
+
+static double take_real(struct cursor *cursor)
+{
+    uint64_t word = take_number(cursor, 8);
+    double real;
+    memcpy(&real, &word, sizeof real);
+    return real;
+}
+
+static void take_text(struct cursor *cursor, char text[KF_MODEL_TEXT])
+{
+    size_t length = take_number(cursor, 2);
+    if (length >= KF_MODEL_TEXT || (size_t)(cursor->end - cursor->at) < length) {
+        cursor->failed = true;
+        length = 0;
+    }
+    memcpy(text, cursor->at, length);
+    text[length] = '\0';
+    cursor->at += length;
+}
+
+static const struct kf_loss *loss_named(const char *name)
+{
+    for (size_t k = 0; kf_loss_entry(k); k++)
+        if (strcmp(kf_loss_entry(k)->name, name) == 0)
+            return kf_loss_entry(k);
+    return NULL;
+}
+
+/* The fixed part first, into `fixed`; then the arrays, whose sizes it tells. NULL: not a model. */
+static keepfit_model *decode(struct cursor *cursor)
+{
+    keepfit_model fixed = {0};
+    char loss[KF_MODEL_TEXT];
+    take_text(cursor, loss);
+    take_text(cursor, fixed.method);
+    take_text(cursor, fixed.domain);
+    take_text(cursor, fixed.scale);
+    take_text(cursor, fixed.library_version);
+    fixed.loss = loss_named(loss);
+    double *reals[] = {&fixed.lambda, &fixed.epsilon, &fixed.bias, &fixed.delta};
+    for (size_t k = 0; k < 4; k++)
+        *reals[k] = take_real(cursor);
+    fixed.unit_rows = take_number(cursor, 1) == 1;
+    fixed.stages = take_number(cursor, 8);
+    fixed.fo = take_number(cursor, 8);
+    fixed.features = take_number(cursor, 8);
+    uint64_t outputs = take_number(cursor, 8), classes = take_number(cursor, 8);
+    uint64_t room = (uint64_t)(cursor->end - cursor->at) / 8;
+    if (cursor->failed || !fixed.loss || outputs == 0 || outputs > room || classes > room || fixed.features > room ||
+        (fixed.features && outputs > room / fixed.features) ||
+        classes + outputs + fixed.features * outputs != room)
+        return NULL;
+    keepfit_model *model = kf_model_create(fixed.features, outputs, classes);
+    if (!model)
+        return NULL;
+    fixed.outputs = outputs;
+    fixed.classes = classes;
+    fixed.labels = model->labels;
+    fixed.intercepts = model->intercepts;
+    fixed.weights = model->weights;
+    *model = fixed;
+    for (size_t k = 0; k < classes; k++)
+        model->labels[k] = take_real(cursor);
+    for (size_t k = 0; k < outputs; k++)
+        model->intercepts[k] = take_real(cursor);
+    for (size_t k = 0; k < fixed.features * outputs; k++)
+        model->weights[k] = take_real(cursor);
+    return model;
+}
+
+static keepfit_status read_file(const char *path, struct bytes *bytes, keepfit_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return failed_on(error, "cannot open the model", path);
+    unsigned char piece[65536];
+    size_t got;
+    while ((got = fread(piece, 1, sizeof piece, file)) > 0 && bytes->count <= SIZE_MOST && !bytes->failed)
+        put(bytes, piece, got);
+    keepfit_status status = KEEPFIT_OK;
+    if (ferror(file))
+        status = failed_on(error, "cannot read the model", path);
+    else if (bytes->failed)
+        status = kf_fail_memory(error);
+    fclose(file);
+    return status;
+}
+
+static keepfit_status check_and_decode(const char *path, const struct bytes *bytes, keepfit_model **model,
+                                       keepfit_error *error)
+{
+    if (bytes->count < HEAD || memcmp(bytes->data, magic, sizeof magic) != 0)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", path);
+    struct cursor cursor = {bytes->data + sizeof magic, bytes->data + bytes->count, false};
+    uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
+    if (version != VERSION)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", path,
+                       (unsigned long long)version);
+    uint64_t length = bytes->count - HEAD;
+    if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) || take_number(&cursor, 8) != length)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", path);
+    keepfit_model *decoded = decode(&cursor);
+    if (!decoded)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", path);
+    *model = decoded;
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_model_load(const char *path, keepfit_model **model, keepfit_error *error)
+{
+    struct bytes bytes = {0};
+    keepfit_status status = read_file(path, &bytes, error);
+    if (status == KEEPFIT_OK)
+        status = check_and_decode(path, &bytes, model, error);
+    free(bytes.data);
+    return status;
+}

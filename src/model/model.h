@@ -1,0 +1,24 @@
+/* A fitted model, apart from the fit that made it. Weights are [feature][output]; the bias feature's constant is already
+ * multiplied into the intercepts, so a score is intercept + row . weights. */
+#ifndef KF_MODEL_H
+#define KF_MODEL_H
+
+#include "keepfit.h"
+#include "objective/loss.h"
+
+#define KF_MODEL_TEXT 64
+
+struct keepfit_model {
+    const struct kf_loss *loss;
+    char method[KF_MODEL_TEXT], domain[KF_MODEL_TEXT], scale[KF_MODEL_TEXT], library_version[KF_MODEL_TEXT];
+    double lambda, epsilon, bias, delta;
+    bool unit_rows; /* rows are scaled to norm 1 before they are multiplied */
+    uint64_t stages, fo, features;
+    size_t outputs, classes;
+    double *labels, *intercepts, *weights;
+};
+
+/* An empty model with room for these numbers; NULL: out of memory. */
+keepfit_model *kf_model_create(uint64_t features, size_t outputs, size_t classes);
+
+#endif

@@ -1,0 +1,69 @@
+/* Linear models: the loss sees the row only through its K scores z = row * x, so the gradient is slope(z) times the row
+ * and the Hessian is curve(z) times the row twice. */
+#include "kernels/kernels.h"
+#include "objective/objective.h"
+
+static size_t linear_factor_count(const struct kf_objective *objective)
+{
+    return objective->outputs;
+}
+
+static void scores_of(const struct kf_objective *objective, const double *x, size_t j, double *z)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    kf_row_scores(&row, x, objective->slots, objective->outputs, z);
+}
+
+static double linear_value(struct kf_objective *objective, const double *x, size_t j)
+{
+    scores_of(objective, x, j, objective->scores);
+    return objective->loss->value(objective->scores, objective->outputs, objective->points->target[j],
+                                  objective->delta);
+}
+
+static void linear_factors(struct kf_objective *objective, const double *x, size_t j, double *factors)
+{
+    scores_of(objective, x, j, factors);
+    objective->loss->slope(factors, objective->outputs, objective->points->target[j], objective->delta, factors);
+}
+
+static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    kf_row_add(&row, scale, factors, objective->outputs, y);
+}
+
+static double linear_curvature(struct kf_objective *objective, size_t j)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    return objective->loss->curve_bound(objective->delta) * kf_square(row.count, row.value);
+}
+
+static void linear_curve(struct kf_objective *objective, const double *x, size_t j, double *curve)
+{
+    scores_of(objective, x, j, objective->scores);
+    objective->loss->curve(objective->scores, objective->outputs, objective->points->target[j], objective->delta,
+                           curve);
+}
+
+static void linear_hessian_product(const struct kf_objective *objective, double scale, size_t j, const double *curve,
+                                   const double *v, double *y, double *scratch)
+{
+    size_t outputs = objective->outputs;
+    double *z = scratch, *bent = scratch + outputs;
+    scores_of(objective, v, j, z);
+    for (size_t k = 0; k < outputs; k++)
+        bent[k] = kf_dot(outputs, curve + k * outputs, z);
+    linear_add(objective, scale, j, bent, y);
+}
+
+const struct kf_objective_type kf_linear_objective = {
+    .factor_count = linear_factor_count,
+    .value = linear_value,
+    .factors = linear_factors,
+    .add = linear_add,
+    .curvature = linear_curvature,
+    .has_hessian = true,
+    .curve = linear_curve,
+    .hessian_product = linear_hessian_product,
+};

@@ -1,0 +1,221 @@
+#include "objective/loss.h"
+
+#include <math.h>
+
+#define UNUSED(argument) (void)(argument)
+
+/* squared */
+
+static double squared_value(const double *z, size_t outputs, double b, double delta)
+{
+    UNUSED(outputs), UNUSED(delta);
+    return (z[0] - b) * (z[0] - b);
+}
+
+static void squared_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+{
+    UNUSED(outputs), UNUSED(delta);
+    slope[0] = 2 * (z[0] - b);
+}
+
+static void squared_curve(const double *z, size_t outputs, double b, double delta, double *curve)
+{
+    UNUSED(z), UNUSED(outputs), UNUSED(b), UNUSED(delta);
+    curve[0] = 2;
+}
+
+static double squared_curve_bound(double delta)
+{
+    UNUSED(delta);
+    return 2;
+}
+
+static double squared_slope_bound(double score, double b, double delta)
+{
+    UNUSED(delta);
+    return 2 * (score + fabs(b));
+}
+
+/* logistic */
+
+static double logistic_value(const double *z, size_t outputs, double b, double delta)
+{
+    UNUSED(outputs), UNUSED(delta);
+    double margin = b * z[0];
+    return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
+}
+
+/* 1/(1+exp(t)) without overflow and without loss at either end. */
+static double logistic_tail(double t)
+{
+    if (t > 0) {
+        double e = exp(-t);
+        return e / (1 + e);
+    }
+    return 1 / (1 + exp(t));
+}
+
+static void logistic_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+{
+    UNUSED(outputs), UNUSED(delta);
+    slope[0] = -b * logistic_tail(b * z[0]);
+}
+
+static void logistic_curve(const double *z, size_t outputs, double b, double delta, double *curve)
+{
+    UNUSED(outputs), UNUSED(delta);
+    curve[0] = logistic_tail(b * z[0]) * logistic_tail(-b * z[0]);
+}
+
+static double logistic_curve_bound(double delta)
+{
+    UNUSED(delta);
+    return 0.25;
+}
+
+static double logistic_slope_bound(double score, double b, double delta)
+{
+    UNUSED(b), UNUSED(delta);
+    return logistic_tail(-score);
+}
+
+/* huber */
+
+static double huber_value(const double *z, size_t outputs, double b, double delta)
+{
+    UNUSED(outputs);
+    double r = fabs(z[0] - b);
+    return r <= delta ? r * r : delta * (2 * r - delta);
+}
+
+static void huber_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+{
+    UNUSED(outputs);
+    double r = z[0] - b;
+    slope[0] = fabs(r) <= delta ? 2 * r : copysign(2 * delta, r);
+}
+
+static void huber_curve(const double *z, size_t outputs, double b, double delta, double *curve)
+{
+    UNUSED(outputs);
+    curve[0] = fabs(z[0] - b) <= delta ? 2 : 0;
+}
+
+static double huber_slope_bound(double score, double b, double delta)
+{
+    return fmin(2 * delta, 2 * (score + fabs(b)));
+}
+
+/* hinge, its corner rounded */
+
+static double hinge_value(const double *z, size_t outputs, double b, double delta)
+{
+    UNUSED(outputs);
+    double short_by = 1 - b * z[0];
+    if (short_by <= 0)
+        return 0;
+    return short_by < delta ? short_by * short_by / (2 * delta) : short_by - delta / 2;
+}
+
+static void hinge_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+{
+    UNUSED(outputs);
+    double short_by = 1 - b * z[0];
+    slope[0] = short_by <= 0 ? 0 : short_by < delta ? -b * short_by / delta : -b;
+}
+
+static void hinge_curve(const double *z, size_t outputs, double b, double delta, double *curve)
+{
+    UNUSED(outputs);
+    double short_by = 1 - b * z[0];
+    curve[0] = short_by > 0 && short_by < delta ? 1 / delta : 0;
+}
+
+static double hinge_curve_bound(double delta)
+{
+    return 1 / delta;
+}
+
+static double hinge_slope_bound(double score, double b, double delta)
+{
+    UNUSED(b);
+    return fmin(1, (1 + score) / delta);
+}
+
+/* softmax */
+
+static double largest(const double *z, size_t outputs)
+{
+    double top = z[0];
+    for (size_t k = 1; k < outputs; k++)
+        top = fmax(top, z[k]);
+    return top;
+}
+
+static double softmax_value(const double *z, size_t outputs, double b, double delta)
+{
+    UNUSED(delta);
+    double top = largest(z, outputs), sum = 0;
+    for (size_t k = 0; k < outputs; k++)
+        sum += exp(z[k] - top);
+    return log(sum) + (top - z[(size_t)b]);
+}
+
+static void softmax_probabilities(const double *z, size_t outputs, double *p)
+{
+    double top = largest(z, outputs), sum = 0;
+    for (size_t k = 0; k < outputs; k++)
+        sum += p[k] = exp(z[k] - top);
+    for (size_t k = 0; k < outputs; k++)
+        p[k] /= sum;
+}
+
+static void softmax_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+{
+    UNUSED(delta);
+    softmax_probabilities(z, outputs, slope);
+    slope[(size_t)b] -= 1;
+}
+
+static void softmax_curve(const double *z, size_t outputs, double b, double delta, double *curve)
+{
+    UNUSED(b), UNUSED(delta);
+    double *p = curve + (outputs - 1) * outputs; /* the last row: written last, since all others are made from it */
+    softmax_probabilities(z, outputs, p);
+    for (size_t k = 0; k + 1 < outputs; k++)
+        for (size_t l = 0; l < outputs; l++)
+            curve[k * outputs + l] = (k == l ? p[k] : 0) - p[k] * p[l];
+    double last = p[outputs - 1];
+    for (size_t l = 0; l < outputs; l++)
+        p[l] = (l + 1 == outputs ? last : 0) - last * p[l];
+}
+
+static double softmax_curve_bound(double delta)
+{
+    UNUSED(delta);
+    return 0.5; /* of diag(p) - pp' */
+}
+
+static double softmax_slope_bound(double score, double b, double delta)
+{
+    UNUSED(score), UNUSED(b), UNUSED(delta);
+    return sqrt(2);
+}
+
+static const struct kf_loss losses[] = {
+    {"squared", "(z-b)^2, for numbers", KF_NUMBERS, squared_value, squared_slope, squared_curve,
+     squared_curve_bound, squared_slope_bound, false},
+    {"logistic", "log(1+exp(-bz)), for two classes; gives probabilities", KF_TWO_CLASSES, logistic_value,
+     logistic_slope, logistic_curve, logistic_curve_bound, logistic_slope_bound, true},
+    {"huber", "(z-b)^2 up to |z-b| = delta, linear beyond; for numbers with outliers", KF_NUMBERS, huber_value,
+     huber_slope, huber_curve, squared_curve_bound, huber_slope_bound, false},
+    {"hinge", "max(0, 1-bz) with its corner rounded over a width of delta, for two classes", KF_TWO_CLASSES,
+     hinge_value, hinge_slope, hinge_curve, hinge_curve_bound, hinge_slope_bound, false},
+    {"softmax", "log(sum_k exp z_k) - z_b, for any number of classes; gives probabilities", KF_MANY_CLASSES,
+     softmax_value, softmax_slope, softmax_curve, softmax_curve_bound, softmax_slope_bound, true},
+};
+
+const struct kf_loss *kf_loss_entry(size_t k)
+{
+    return k < sizeof losses / sizeof losses[0] ? &losses[k] : NULL;
+}

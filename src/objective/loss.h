@@ -1,0 +1,36 @@
+/* The losses: for one point with scores z[0..K-1] (K = 1 for all but softmax) and target b, the value, its gradient in
+ * z (the "factors" of the gradient in x), and its second derivative in z.
+ *
+ *   squared    (z-b)^2
+ *   logistic   log(1 + exp(-b z)),                                     b = -1 or +1
+ *   huber      r^2 for |r| <= delta, 2 delta |r| - delta^2 beyond;      r = z-b
+ *   hinge      0 for bz >= 1; (1-bz)^2/(2 delta) for 1-delta < bz < 1; 1 - bz - delta/2 below
+ *   softmax    log(sum_k exp z_k) - z_b,                                b = 0 .. K-1
+ */
+#ifndef KF_LOSS_H
+#define KF_LOSS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
+
+struct kf_loss {
+    const char *name, *summary;
+    enum kf_targets targets;
+    double (*value)(const double *z, size_t outputs, double b, double delta);
+    /* slope may be z itself */
+    void (*slope)(const double *z, size_t outputs, double b, double delta, double *slope);
+    /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
+    void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
+    /* The largest eigenvalue that curve can have anywhere. */
+    double (*curve_bound)(double delta);
+    /* The largest |slope| for scores within [-score, score] (of the score vector's norm). */
+    double (*slope_bound)(double score, double b, double delta);
+    bool probabilities;
+};
+
+/* Loss k, in the order of the option's choices; NULL past the last. */
+const struct kf_loss *kf_loss_entry(size_t k);
+
+#endif

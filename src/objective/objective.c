@@ -1,0 +1,69 @@
+#include "objective/objective.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+void kf_factors(struct kf_objective *objective, const double *x, size_t j, double *factors)
+{
+    objective->fo++;
+    objective->type->factors(objective, x, j, factors);
+    double weight = objective->points->weight[j];
+    if (weight != 1)
+        kf_scale(objective->type->factor_count(objective), weight, factors);
+}
+
+void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *factors)
+{
+    memset(sum, 0, kf_dimension(objective) * sizeof *sum);
+    for (size_t j = 0; j < count; j++) {
+        kf_factors(objective, x, j, factors);
+        objective->type->add(objective, 1, j, factors, sum);
+    }
+}
+
+void kf_complete_gradient(const struct kf_objective *objective, const double *sum, const double *x, double *gradient)
+{
+    double mean = kf_inverse_weight(objective), shrink = 2 * objective->lambda;
+    size_t free = objective->free, dimension = kf_dimension(objective);
+    for (size_t k = 0; k < free; k++)
+        gradient[k] = mean * sum[k];
+    for (size_t k = free; k < dimension; k++)
+        gradient[k] = mean * sum[k] + shrink * x[k];
+}
+
+double kf_regulariser(const struct kf_objective *objective, const double *x)
+{
+    return objective->lambda * kf_square(kf_dimension(objective) - objective->free, x + objective->free);
+}
+
+double kf_objective_value(struct kf_objective *objective, const double *x)
+{
+    /* Kahan: gaps are differences of such sums, so their last digits matter. */
+    double sum = 0, lost = 0;
+    for (size_t j = 0; j < objective->points->count; j++) {
+        double term = objective->points->weight[j] * objective->type->value(objective, x, j) - lost;
+        double next = sum + term;
+        lost = (next - sum) - term;
+        sum = next;
+    }
+    return sum * kf_inverse_weight(objective) + kf_regulariser(objective, x);
+}
+
+double kf_smoothness(const struct kf_objective *objective)
+{
+    double share = (double)objective->points->count * kf_inverse_weight(objective);
+    return objective->curvature_most * share + 2 * objective->lambda;
+}
+
+double kf_slope_most(const struct kf_objective *objective, size_t j, double radius)
+{
+    if (!objective->loss)
+        return INFINITY;
+    keepfit_row row = kf_points_row(objective->points, j);
+    double norm = sqrt(kf_square(row.count, row.value));
+    double slope = objective->loss->slope_bound(norm > 0 ? norm * radius : 0, objective->points->target[j],
+                                                objective->delta);
+    return objective->points->weight[j] * slope * norm;
+}

@@ -1,0 +1,84 @@
+/* The objective turns point j into f_j: g_i(x) = sum_{j<=i} w_j loss_j(x) / W_i + lambda*|x|^2, W_i the sum of the
+ * weights (W_i = i, the paper's mean, when all weights are 1).
+ *
+ * The gradient of loss_j is handed out as *factors*: a few numbers which, multiplied with the point's row, give the
+ * d-vector (one number for linear models, K for softmax; a user-written objective has d factors, the gradient itself).
+ * The regulariser is the same in every f_j, so methods apply it exactly and never sample it.
+ *
+ * The objective counts the gradients it gives out (FO); no method counts its own. */
+#ifndef KF_OBJECTIVE_H
+#define KF_OBJECTIVE_H
+
+#include "history/points.h"
+#include "objective/loss.h"
+
+struct kf_objective {
+    const struct kf_objective_type *type;
+    const struct kf_loss *loss;         /* linear models */
+    const keepfit_objective *callbacks; /* user-written objectives */
+    double delta;
+    struct kf_points *points;
+
+    size_t slots;   /* rows of x: features, and the bias in slot 0 where there is one */
+    size_t outputs; /* columns of x */
+    double *scores; /* scratch for `outputs` numbers */
+    size_t free;    /* leading coordinates of x that are neither regularised nor held by the domain */
+
+    double lambda;         /* at this stage */
+    double weight_total;   /* W_i */
+    double curvature_most; /* max over j of w_j * (curvature bound of loss_j) */
+    uint64_t fo;
+    bool callback_failed;
+};
+
+struct kf_objective_type {
+    size_t (*factor_count)(const struct kf_objective *objective);
+    double (*value)(struct kf_objective *objective, const double *x, size_t j);
+    void (*factors)(struct kf_objective *objective, const double *x, size_t j, double *factors);
+    /* y += scale * (the gradient that the factors stand for) */
+    void (*add)(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y);
+    /* Upper bound on the curvature of loss_j anywhere; negative when the user's callback failed. */
+    double (*curvature)(struct kf_objective *objective, size_t j);
+    bool has_hessian;
+    /* score curvature at x, kept by the caller (outputs^2 numbers a point), for the two functions below */
+    void (*curve)(struct kf_objective *objective, const double *x, size_t j, double *curve);
+    /* y += scale * Hessian_j * v */
+    void (*hessian_product)(const struct kf_objective *objective, double scale, size_t j, const double *curve,
+                            const double *v, double *y, double *scratch);
+};
+
+extern const struct kf_objective_type kf_linear_objective;
+extern const struct kf_objective_type kf_callback_objective;
+
+static inline size_t kf_dimension(const struct kf_objective *objective)
+{
+    return objective->slots * objective->outputs;
+}
+
+static inline double kf_inverse_weight(const struct kf_objective *objective)
+{
+    return objective->weight_total > 0 ? 1 / objective->weight_total : 0;
+}
+
+/* w_j times the factors of point j at x. Counts one FO. */
+void kf_factors(struct kf_objective *objective, const double *x, size_t j, double *factors);
+
+/* sum = sum_{j<count} w_j grad loss_j(x), without the regulariser; factors is scratch for one point. Counts count FOs. */
+void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *factors);
+
+/* gradient = sum/W + 2*lambda*x: the gradient of g_i where sum is as above. */
+void kf_complete_gradient(const struct kf_objective *objective, const double *sum, const double *x, double *gradient);
+
+/* g_i(x), summed with compensation. */
+double kf_objective_value(struct kf_objective *objective, const double *x);
+
+/* lambda*|x|^2 over the regularised coordinates */
+double kf_regulariser(const struct kf_objective *objective, const double *x);
+
+/* L: the largest curvature of a function f_j = (i/W) w_j loss_j + lambda*|x|^2 so far. */
+double kf_smoothness(const struct kf_objective *objective);
+
+/* The largest gradient of one loss_j with its weight, for |x| <= radius (infinite for user-written objectives). */
+double kf_slope_most(const struct kf_objective *objective, size_t j, double radius);
+
+#endif

@@ -1,0 +1,85 @@
+/* Accelerated projected gradient (Nesterov 1983, Beck and Teboulle 2009) on the objective itself, the curvature estimated
+ * as it goes, restarted when it turns uphill (O'Donoghue and Candes 2015). Needs values, gradients and projections only. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "optimum/internal.h"
+
+#define ROUNDS_MOST 100000
+
+struct point {
+    double *x, *sum, *gradient;
+    double value;
+};
+
+static void measure(struct kf_problem *problem, struct point *at)
+{
+    struct kf_objective *objective = &problem->objective;
+    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, problem->factors[0]);
+    kf_complete_gradient(objective, at->sum, at->x, at->gradient);
+    at->value = kf_objective_value(objective, at->x);
+}
+
+/* next = P(ahead - gradient/top), with the smallest doubling of top for which the parabola lies above the objective. */
+static double descend(struct kf_problem *problem, const struct point *ahead, double top, double *next)
+{
+    size_t size = kf_size(problem);
+    for (;; top *= 2) {
+        memcpy(next, ahead->x, size * sizeof *next);
+        kf_add(size, -1 / top, ahead->gradient, next);
+        kf_project(problem, next);
+        double model = ahead->value;
+        for (size_t k = 0; k < size; k++) {
+            double move = next[k] - ahead->x[k];
+            model += ahead->gradient[k] * move + top / 2 * move * move;
+        }
+        double value = kf_objective_value(&problem->objective, next);
+        if (!(value > model + 1e-15 * fabs(ahead->value)) || top > 1e300)
+            return top;
+    }
+}
+
+/* Moves on to next; returns the momentum that follows. */
+static double advance(size_t size, const double *next, double momentum, double *ahead, double *x, double *moved)
+{
+    double uphill = 0, most = 0, largest = 0;
+    for (size_t k = 0; k < size; k++) {
+        uphill += (ahead[k] - next[k]) * (next[k] - x[k]);
+        most = fmax(most, fabs(next[k] - x[k]));
+        largest = fmax(largest, fabs(next[k]));
+    }
+    double following = uphill > 0 ? 1 : (1 + sqrt(1 + 4 * momentum * momentum)) / 2;
+    double push = uphill > 0 ? 0 : (momentum - 1) / following;
+    for (size_t k = 0; k < size; k++) {
+        ahead[k] = next[k] + push * (next[k] - x[k]);
+        x[k] = next[k];
+    }
+    *moved = largest > 0 ? most / largest : 0;
+    return following;
+}
+
+bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standing *at, double **spare)
+{
+    size_t size = kf_size(problem);
+    double *next = spare[3], momentum = 1, moved = 1;
+    struct point ahead = {.x = spare[0], .sum = spare[1], .gradient = spare[2]};
+    double top = fmax(kf_smoothness(&problem->objective), 1e-12);
+    int still = 0;
+    memcpy(ahead.x, at->x, size * sizeof *at->x);
+    for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
+        if (round % 10 == 0 && target > 0) {
+            kf_standing_measure(problem, at);
+            if (kf_standing_good(at, target))
+                return true;
+        }
+        measure(problem, &ahead);
+        if (!isfinite(ahead.value) || problem->objective.callback_failed)
+            return false;
+        top = descend(problem, &ahead, top * 0.9, next);
+        momentum = advance(size, next, momentum, ahead.x, at->x, &moved);
+        still = moved <= 1e-15 ? still + 1 : 0;
+    }
+    kf_standing_measure(problem, at);
+    return still >= 5 && (!(target > 0) || at->bound <= target);
+}

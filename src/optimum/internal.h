@@ -1,0 +1,39 @@
+/* Shared by the solvers behind optimum.h. */
+#ifndef KF_OPTIMUM_INTERNAL_H
+#define KF_OPTIMUM_INTERNAL_H
+
+#include "optimum/optimum.h"
+
+/* Where a solver stands: x with its value, gradient sum, gradient and proved bound. */
+struct kf_standing {
+    double *x, *sum, *gradient;
+    double value, bound;
+};
+
+/* Fills in everything from x. */
+void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at);
+
+/* Whether the target is met; a target of 0 never is. */
+static inline bool kf_standing_good(const struct kf_standing *at, double target)
+{
+    return target > 0 && at->bound <= target;
+}
+
+/* Newton with an assembled Hessian. `spare` are 3 vectors. Returns whether it ended by its own criterion. */
+bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
+                     double **spare);
+/* Newton with conjugate gradients; whole space only. `spare` are 6 vectors. */
+bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
+                  double **spare);
+/* Accelerated projected gradient. `spare` are 4 vectors. */
+bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standing *at, double **spare);
+
+/* Moves at->x along the direction (slope = gradient.direction < 0), halving the step until the value has fallen enough,
+ * and measures there. candidate is a vector. False: no step helps any more. */
+bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const double *direction, double slope,
+                    double *candidate);
+
+/* Fills optimum->curve at x, counting one FO a point. */
+void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const double *x);
+
+#endif

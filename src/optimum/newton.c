@@ -1,0 +1,203 @@
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "optimum/internal.h"
+#include "optimum/lapack.h"
+
+#define ROUNDS_MOST 200
+/* Once the model promises less than this share of the value, the next step is the last: Newton doubles the digits. */
+#define LAST_STEP 1e-15
+
+/* H[lower] += curve * a a' (each entry an outputs x outputs block), for a sparse row or several outputs. */
+static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
+                      double *hessian, size_t size)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    size_t outputs = objective->outputs;
+    for (size_t p = 0; p < row.count; p++) {
+        size_t column = (row.index ? row.index[p] : p) * outputs;
+        for (size_t q = p; q < row.count; q++) {
+            size_t line = (row.index ? row.index[q] : q) * outputs;
+            double product = scale * row.value[p] * row.value[q];
+            for (size_t k = 0; k < outputs; k++)
+                for (size_t l = 0; l < outputs; l++)
+                    if (line + l >= column + k)
+                        hessian[(column + k) * size + line + l] += product * curve[k * outputs + l];
+        }
+    }
+}
+
+/* Dense rows of a one-output model go through BLAS in batches: H += B B', B's columns sqrt(curve) * a. */
+struct batch {
+    double *columns;
+    size_t size, count;
+    double *hessian;
+};
+
+static void batch_flush(struct batch *batch)
+{
+    int n = (int)batch->size, k = (int)batch->count;
+    double unit = 1;
+    if (k && n)
+        dsyrk_("L", "N", &n, &k, &unit, batch->columns, &n, &unit, batch->hessian, &n);
+    batch->count = 0;
+}
+
+static void batch_add(struct batch *batch, const keepfit_row *row, double curve)
+{
+    double *column = batch->columns + batch->count * batch->size, root = sqrt(curve);
+    for (size_t k = 0; k < row->count; k++)
+        column[k] = root * row->value[k];
+    memset(column + row->count, 0, (batch->size - row->count) * sizeof *column);
+    if (++batch->count == KF_COLUMNS)
+        batch_flush(batch);
+}
+
+static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    size_t size = kf_size(problem), each = objective->outputs * objective->outputs;
+    double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
+    struct batch batch = {.columns = optimum->columns, .size = size, .hessian = hessian};
+    memset(hessian, 0, size * size * sizeof *hessian);
+    for (size_t j = 0; j < problem->points.count; j++) {
+        const double *curve = optimum->curve + j * each;
+        keepfit_row row = kf_points_row(&problem->points, j);
+        if (objective->outputs == 1 && !row.index)
+            batch_add(&batch, &row, curve[0] * mean);
+        else
+            add_outer(objective, j, curve, mean, hessian, size);
+    }
+    batch_flush(&batch);
+    for (size_t k = objective->free; k < size; k++)
+        hessian[k * size + k] += 2 * objective->lambda;
+}
+
+/* Newton's direction in spare[0], and how much the quadratic model falls along it; negative: no direction. */
+static double model_direction(struct kf_optimum *optimum, struct kf_problem *problem, const struct kf_standing *at,
+                              double **spare)
+{
+    struct kf_quadratic *quadratic = &optimum->quadratic;
+    size_t size = kf_size(problem);
+    double *target = spare[0], *linear = spare[1], *bent = spare[2];
+    kf_curves(optimum, problem, at->x);
+    assemble(optimum, problem);
+    if (kf_domain_is_whole(&problem->domain) && !kf_quadratic_factorise(quadratic))
+        return -1;
+    kf_quadratic_product(quadratic, at->x, bent);
+    for (size_t k = 0; k < size; k++)
+        linear[k] = at->gradient[k] - bent[k];
+    memcpy(target, at->x, size * sizeof *target);
+    kf_quadratic_minimise(quadratic, problem, linear, target);
+    kf_add(size, -1, at->x, target);
+    kf_quadratic_product(quadratic, target, bent);
+    return -(kf_dot(size, at->gradient, target) + kf_dot(size, target, bent) / 2);
+}
+
+bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
+                     double **spare)
+{
+    size_t size = kf_size(problem);
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        if (kf_standing_good(at, target))
+            return true;
+        double fall = model_direction(optimum, problem, at, spare);
+        bool last = fall <= LAST_STEP * fabs(at->value);
+        if (!(fall > 0))
+            return last && isfinite(fall);
+        double slope = kf_dot(size, at->gradient, spare[0]);
+        if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
+            return last || fall <= 1e-10 * fabs(at->value);
+    }
+    return false;
+}
+
+/* Everything that a product with the Hessian needs. */
+struct curvature {
+    const struct kf_objective *objective;
+    const double *curve;
+    double *scratch; /* 2 * outputs numbers */
+};
+
+static void hessian_times(const struct curvature *here, const double *v, double *out)
+{
+    const struct kf_objective *objective = here->objective;
+    size_t size = kf_dimension(objective), each = objective->outputs * objective->outputs;
+    double mean = kf_inverse_weight(objective), ridge = 2 * objective->lambda;
+    for (size_t k = 0; k < size; k++)
+        out[k] = k < objective->free ? 0 : ridge * v[k];
+    for (size_t j = 0; j < objective->points->count; j++)
+        objective->type->hessian_product(objective, mean, j, here->curve + j * each, v, out, here->scratch);
+}
+
+/* The Hessian's diagonal, the preconditioner; never 0. */
+static void hessian_diagonal(const struct curvature *here, double *out)
+{
+    const struct kf_objective *objective = here->objective;
+    size_t size = kf_dimension(objective), outputs = objective->outputs;
+    double mean = kf_inverse_weight(objective);
+    for (size_t k = 0; k < size; k++)
+        out[k] = k < objective->free ? 1e-12 : fmax(2 * objective->lambda, 1e-12);
+    for (size_t j = 0; j < objective->points->count; j++) {
+        keepfit_row row = kf_points_row(objective->points, j);
+        const double *curve = here->curve + j * outputs * outputs;
+        for (size_t e = 0; e < row.count; e++) {
+            size_t feature = row.index ? row.index[e] : e;
+            for (size_t k = 0; k < outputs; k++)
+                out[feature * outputs + k] += mean * row.value[e] * row.value[e] * curve[k * outputs + k];
+        }
+    }
+}
+
+/* Preconditioned conjugate gradients for H step = -gradient, until the residual has fallen by `tolerance`. */
+static void conjugate_gradients(const struct curvature *here, const double *gradient, double tolerance, double **spare)
+{
+    size_t size = kf_dimension(here->objective);
+    double *step = spare[0], *residual = spare[1], *direction = spare[2], *bent = spare[3], *diagonal = spare[4];
+    hessian_diagonal(here, diagonal);
+    memset(step, 0, size * sizeof *step);
+    double energy = 0;
+    for (size_t k = 0; k < size; k++) {
+        residual[k] = -gradient[k];
+        direction[k] = residual[k] / diagonal[k];
+        energy += residual[k] * direction[k];
+    }
+    double enough = tolerance * tolerance * energy;
+    for (size_t round = 0; round < 2 * size + 100 && energy > enough; round++) {
+        hessian_times(here, direction, bent);
+        double bend = kf_dot(size, direction, bent);
+        if (!(bend > 0))
+            break;
+        kf_add(size, energy / bend, direction, step);
+        kf_add(size, -energy / bend, bent, residual);
+        double next = 0;
+        for (size_t k = 0; k < size; k++)
+            next += residual[k] * residual[k] / diagonal[k];
+        for (size_t k = 0; k < size; k++)
+            direction[k] = residual[k] / diagonal[k] + next / energy * direction[k];
+        energy = next;
+    }
+}
+
+bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
+                  double **spare)
+{
+    size_t size = kf_size(problem);
+    struct curvature here = {&problem->objective, optimum->curve, optimum->columns};
+    double tolerance = 0.1;
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        if (kf_standing_good(at, target))
+            return true;
+        kf_curves(optimum, problem, at->x);
+        conjugate_gradients(&here, at->gradient, tolerance, spare);
+        double slope = kf_dot(size, at->gradient, spare[0]);
+        bool last = -slope <= LAST_STEP * fabs(at->value);
+        if (!(slope < 0))
+            return last;
+        if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
+            return last || -slope <= 1e-10 * fabs(at->value);
+        tolerance = fmax(tolerance / 4, 1e-4);
+    }
+    return false;
+}

@@ -1,0 +1,99 @@
+#include "optimum/optimum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernels/kernels.h"
+#include "optimum/internal.h"
+
+#define SPARE_VECTORS 6
+#define WORK_VECTORS (SPARE_VECTORS + 1)
+
+void kf_optimum_free(struct kf_optimum *optimum)
+{
+    kf_quadratic_free(&optimum->quadratic);
+    free(optimum->curve);
+    free(optimum->columns);
+    free(optimum->work);
+    memset(optimum, 0, sizeof *optimum);
+}
+
+void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at)
+{
+    struct kf_objective *objective = &problem->objective;
+    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, problem->factors[0]);
+    kf_complete_gradient(objective, at->sum, at->x, at->gradient);
+    at->value = kf_objective_value(objective, at->x);
+    at->bound = kf_gap_bound(problem, at->x, at->gradient);
+}
+
+bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const double *direction, double slope,
+                    double *candidate)
+{
+    size_t size = kf_size(problem);
+    double noise = 4e-16 * fabs(at->value);
+    for (double step = 1; step > 1e-12; step /= 2) {
+        memcpy(candidate, at->x, size * sizeof *candidate);
+        kf_add(size, step, direction, candidate);
+        double value = kf_objective_value(&problem->objective, candidate);
+        if (value <= at->value + 1e-4 * step * slope + noise) {
+            memcpy(at->x, candidate, size * sizeof *candidate);
+            kf_standing_measure(problem, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const double *x)
+{
+    struct kf_objective *objective = &problem->objective;
+    size_t each = objective->outputs * objective->outputs;
+    for (size_t j = 0; j < problem->points.count; j++) {
+        objective->type->curve(objective, x, j, optimum->curve + j * each);
+        kf_scale(each, problem->points.weight[j], optimum->curve + j * each);
+    }
+    objective->fo += problem->points.count;
+}
+
+static bool reserve(struct kf_optimum *optimum, const struct kf_problem *problem, bool hessian, bool dense)
+{
+    size_t size = kf_size(problem), each = problem->objective.outputs * problem->objective.outputs;
+    return KF_RESERVE(optimum->work, optimum->work_capacity, WORK_VECTORS * (size + 1)) &&
+           KF_RESERVE(optimum->columns, optimum->columns_capacity,
+                      dense ? KF_COLUMNS * size : 2 * problem->objective.outputs) &&
+           (!hessian || KF_RESERVE(optimum->curve, optimum->curve_capacity, problem->points.count * each)) &&
+           (!dense || kf_quadratic_reserve(&optimum->quadratic, size));
+}
+
+keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
+                               double *sum, keepfit_error *error)
+{
+    size_t size = kf_size(problem);
+    bool hessian = problem->objective.type->has_hessian;
+    bool dense = hessian && size <= KF_DENSE_MOST;
+    if (!reserve(optimum, problem, hessian, dense))
+        return kf_fail_memory(error);
+    double *vectors[WORK_VECTORS];
+    for (size_t k = 0; k < WORK_VECTORS; k++)
+        vectors[k] = optimum->work + k * (size + 1);
+    struct kf_standing at = {.x = x, .sum = sum, .gradient = vectors[0]};
+    double **spare = vectors + 1;
+
+    kf_standing_measure(problem, &at);
+    bool solved;
+    if (dense)
+        solved = kf_newton_dense(optimum, problem, target, &at, spare);
+    else if (hessian && kf_domain_is_whole(&problem->domain))
+        solved = kf_newton_cg(optimum, problem, target, &at, spare);
+    else
+        solved = kf_accelerated(problem, target, &at, spare);
+    if (problem->objective.callback_failed)
+        return kf_fail(error, KEEPFIT_CALLBACK, "a user-written objective reported a failure");
+    if (!solved || !isfinite(at.value))
+        return kf_fail(error, KEEPFIT_UNSOLVED, "the optimum of stage %zu could not be computed", problem->points.count);
+    return KEEPFIT_OK;
+}

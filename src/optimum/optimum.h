@@ -1,0 +1,33 @@
+/* The minimiser of the current stage's objective over the domain.
+ *
+ * Objectives with a Hessian: Newton's method. Up to KF_DENSE_MOST coordinates the Hessian is assembled and its quadratic
+ * model minimised over the domain (quadratic.h); beyond that, in the whole space, conjugate gradients solve for the
+ * step. Everything else (user-written objectives, large models inside a domain): accelerated projected gradient on the
+ * objective itself. Newton's steps are cut by a line search; where a loss has kinks the generalised Hessian serves. */
+#ifndef KF_OPTIMUM_H
+#define KF_OPTIMUM_H
+
+#include "optimum/quadratic.h"
+
+#define KF_DENSE_MOST 1500
+#define KF_COLUMNS 64
+
+struct kf_optimum {
+    struct kf_quadratic quadratic;
+    double *curve; /* outputs^2 numbers a point */
+    size_t curve_capacity;
+    double *columns; /* KF_COLUMNS rows on their way into the Hessian */
+    size_t columns_capacity;
+    double *work; /* vectors of the model's size, one after the other */
+    size_t work_capacity;
+};
+
+void kf_optimum_free(struct kf_optimum *optimum);
+
+/* Moves x until the proved bound is at most `target`, or, with target 0, as far as rounding allows. sum receives the
+ * gradient sum at the final x (kf_gradient_sum). FOs are counted: one a gradient, one a Hessian. KEEPFIT_UNSOLVED: it
+ * stopped short (x holds the best it reached). */
+keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
+                               double *sum, keepfit_error *error);
+
+#endif

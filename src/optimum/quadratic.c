@@ -1,0 +1,166 @@
+#include "optimum/quadratic.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernels/kernels.h"
+#include "optimum/lapack.h"
+
+#define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
+#define ROUNDS_MOST 400000
+
+void kf_quadratic_free(struct kf_quadratic *quadratic)
+{
+    free(quadratic->hessian);
+    free(quadratic->factor);
+    for (size_t k = 0; k < VECTORS; k++)
+        free(quadratic->vector[k]);
+    memset(quadratic, 0, sizeof *quadratic);
+}
+
+bool kf_quadratic_reserve(struct kf_quadratic *quadratic, size_t size)
+{
+    assert(size <= INT_MAX);
+    if (size > quadratic->capacity) {
+        kf_quadratic_free(quadratic);
+        size_t capacity = size + size / 2;
+        quadratic->hessian = kf_allocate(capacity * capacity, sizeof(double));
+        quadratic->factor = kf_allocate(capacity * capacity, sizeof(double));
+        bool whole = quadratic->hessian && quadratic->factor;
+        for (size_t k = 0; k < VECTORS; k++)
+            whole = (quadratic->vector[k] = kf_allocate(capacity, sizeof(double))) && whole;
+        if (!whole) {
+            kf_quadratic_free(quadratic);
+            return false;
+        }
+        quadratic->capacity = capacity;
+    }
+    quadratic->size = size;
+    return true;
+}
+
+void kf_quadratic_product(const struct kf_quadratic *quadratic, const double *v, double *out)
+{
+    int n = (int)quadratic->size, one = 1;
+    double unit = 1, zero = 0;
+    if (n)
+        dsymv_("L", &n, &unit, quadratic->hessian, &n, v, &one, &zero, out, &one);
+}
+
+bool kf_quadratic_factorise(struct kf_quadratic *quadratic)
+{
+    size_t size = quadratic->size;
+    int n = (int)size, info = 0;
+    double trace = 0;
+    for (size_t k = 0; k < size; k++)
+        trace += quadratic->hessian[k * size + k];
+    if (!isfinite(trace))
+        return false;
+    double ridge = 0, next = trace > 0 ? 1e-15 * trace / (double)size : 1e-300;
+    for (;;) {
+        memcpy(quadratic->factor, quadratic->hessian, size * size * sizeof(double));
+        for (size_t k = 0; k < size; k++)
+            quadratic->factor[k * size + k] += ridge;
+        if (n)
+            dpotrf_("L", &n, quadratic->factor, &n, &info);
+        if (info == 0)
+            return true;
+        if (next > trace)
+            return false;
+        ridge = next;
+        next *= 10;
+    }
+}
+
+static void solve(const struct kf_quadratic *quadratic, double *right)
+{
+    int n = (int)quadratic->size, one = 1, info;
+    if (n)
+        dpotrs_("L", &n, &one, quadratic->factor, &n, right, &n, &info);
+}
+
+/* y -= H^-1 (Hy + c), three times: the first solves, the others refine what rounding (or a ridge) left. */
+static void minimise_whole(struct kf_quadratic *quadratic, const double *c, double *y)
+{
+    double *residual = quadratic->vector[0];
+    for (int round = 0; round < 3; round++) {
+        kf_quadratic_product(quadratic, y, residual);
+        kf_add(quadratic->size, 1, c, residual);
+        solve(quadratic, residual);
+        kf_add(quadratic->size, -1, residual, y);
+    }
+}
+
+/* An upper bound on the largest eigenvalue: the smaller of two matrix norms. */
+static double largest_eigenvalue_bound(struct kf_quadratic *quadratic)
+{
+    size_t size = quadratic->size;
+    double *row_sum = quadratic->vector[0], frobenius = 0, most = 0;
+    memset(row_sum, 0, size * sizeof *row_sum);
+    for (size_t column = 0; column < size; column++)
+        for (size_t row = column; row < size; row++) {
+            double entry = fabs(quadratic->hessian[column * size + row]);
+            row_sum[row] += entry;
+            if (row != column)
+                row_sum[column] += entry;
+            frobenius += (row == column ? 1 : 2) * entry * entry;
+        }
+    for (size_t k = 0; k < size; k++)
+        most = fmax(most, row_sum[k]);
+    return fmin(most, sqrt(frobenius));
+}
+
+static double largest_size(size_t count, const double *v)
+{
+    double most = 0;
+    for (size_t k = 0; k < count; k++)
+        most = fmax(most, fabs(v[k]));
+    return most;
+}
+
+static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
+                            double *y)
+{
+    size_t size = quadratic->size;
+    double top = largest_eigenvalue_bound(quadratic);
+    double *gradient = quadratic->vector[0], *ahead = quadratic->vector[1], *next = quadratic->vector[2];
+    double momentum = 1;
+    int still = 0;
+    if (!(top > 0))
+        top = 1;
+    kf_project(problem, y);
+    memcpy(ahead, y, size * sizeof *y);
+    for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
+        kf_quadratic_product(quadratic, ahead, gradient);
+        kf_add(size, 1, c, gradient);
+        memcpy(next, ahead, size * sizeof *y);
+        kf_add(size, -1 / top, gradient, next);
+        kf_project(problem, next);
+        double uphill = 0, moved = 0;
+        for (size_t k = 0; k < size; k++) {
+            uphill += (ahead[k] - next[k]) * (next[k] - y[k]);
+            moved = fmax(moved, fabs(next[k] - y[k]));
+        }
+        double following = uphill > 0 ? 1 : (1 + sqrt(1 + 4 * momentum * momentum)) / 2;
+        double push = uphill > 0 ? 0 : (momentum - 1) / following;
+        for (size_t k = 0; k < size; k++) {
+            ahead[k] = next[k] + push * (next[k] - y[k]);
+            y[k] = next[k];
+        }
+        momentum = following;
+        still = moved <= 1e-16 * largest_size(size, y) ? still + 1 : 0;
+    }
+}
+
+void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
+                           double *y)
+{
+    if (kf_domain_is_whole(&problem->domain))
+        minimise_whole(quadratic, c, y);
+    else
+        minimise_inside(quadratic, problem, c, y);
+}

@@ -1,0 +1,113 @@
+#include "stream/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define FIRST_BYTES ((size_t)1 << 18)
+#define GOOD_PIECE_BYTES ((size_t)1 << 16)
+#define LONGEST_MEBIBYTES 256
+#define LONGEST_BYTES ((size_t)LONGEST_MEBIBYTES << 20)
+
+void kf_lines_open(struct kf_lines *lines, struct kf_source *source, bool accept_cut)
+{
+    *lines = (struct kf_lines){.source = source, .accept_cut = accept_cut};
+}
+
+void kf_lines_close(struct kf_lines *lines)
+{
+    free(lines->buffer);
+    lines->buffer = NULL;
+}
+
+static void move_to_front(struct kf_lines *lines)
+{
+    if (lines->start == 0)
+        return;
+    memmove(lines->buffer, lines->buffer + lines->start, lines->end - lines->start);
+    lines->scanned -= lines->start;
+    lines->end -= lines->start;
+    lines->start = 0;
+}
+
+/* Room for a good piece (at the limit: for one more byte), and one byte behind it for the NUL. */
+static keepfit_status make_room(struct kf_lines *lines, keepfit_error *error)
+{
+    if (lines->capacity - lines->end > GOOD_PIECE_BYTES)
+        return KEEPFIT_OK;
+    move_to_front(lines);
+    if (lines->capacity - lines->end > GOOD_PIECE_BYTES)
+        return KEEPFIT_OK;
+    if (lines->capacity >= LONGEST_BYTES)
+        return lines->end + 1 < lines->capacity
+                   ? KEEPFIT_OK
+                   : kf_fail_at(error, KEEPFIT_DATA, lines->source->name, lines->number + 1, 0,
+                                "the line is longer than %d MiB; this is not a text file of points",
+                                LONGEST_MEBIBYTES);
+    size_t wanted = lines->capacity ? 2 * lines->capacity : FIRST_BYTES;
+    return KF_RESERVE(lines->buffer, lines->capacity, wanted) ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
+/* The end of the first line in the buffer, reading on as needed; NULL in *newline at the end of the source.
+ */
+static keepfit_status find_newline(struct kf_lines *lines, char **newline, keepfit_error *error)
+{
+    for (;;) {
+        size_t unseen = lines->end - lines->scanned;
+        *newline = unseen ? memchr(lines->buffer + lines->scanned, '\n', unseen) : NULL;
+        if (*newline)
+            return KEEPFIT_OK;
+        lines->scanned = lines->end;
+        keepfit_status status = make_room(lines, error);
+        if (status != KEEPFIT_OK)
+            return status;
+        size_t got;
+        status = kf_source_read(lines->source, lines->buffer + lines->end, lines->capacity - 1 - lines->end,
+                                &got, error);
+        if (status != KEEPFIT_OK || got == 0)
+            return status;
+        lines->end += got;
+    }
+}
+
+static const char *skip_mark(const char *text, const char *end)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t length = sizeof mark - 1;
+    return (size_t)(end - text) >= length && memcmp(text, mark, length) == 0 ? text + length : text;
+}
+
+keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row,
+                             keepfit_error *error)
+{
+    *bad_row = false;
+    char *newline;
+    keepfit_status status = find_newline(lines, &newline, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (!newline && lines->start == lines->end)
+        return KEEPFIT_END;
+    char *text = lines->buffer + lines->start, *end = newline ? newline : lines->buffer + lines->end;
+    lines->start = (size_t)(end - lines->buffer) + (newline != NULL);
+    lines->scanned = lines->start;
+    if (end > text && end[-1] == '\r')
+        end--;
+    *end = '\0';
+    line->text = ++lines->number == 1 ? skip_mark(text, end) : text;
+    line->end = end;
+    line->number = lines->number;
+    *bad_row = true;
+    const char *nul = memchr(line->text, '\0', (size_t)(end - line->text));
+    if (nul)
+        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number,
+                          (uint64_t)(nul - line->text) + 1, "a NUL byte, which no text file of points holds");
+    if (!newline && !lines->accept_cut)
+        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number,
+                          (uint64_t)(end - line->text) + 1,
+                          "the last line does not end with a newline, so the file may have been cut "
+                          "(--accept-cut takes it as it is)");
+    *bad_row = false;
+    return KEEPFIT_OK;
+}

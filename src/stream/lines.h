@@ -1,0 +1,33 @@
+/* Lines out of a source, counted from 1. CRLF and a byte order mark are taken off.
+ *
+ * A line handed out ends with a NUL byte in place of its newline, and holds none before that (a NUL in the
+ * file is an error), so a parser may run up to the NUL without looking at `end`. */
+#ifndef KF_LINES_H
+#define KF_LINES_H
+
+#include "stream/source.h"
+
+struct kf_lines {
+    struct kf_source *source;
+    bool accept_cut;
+    char *buffer;
+    size_t capacity;
+    size_t start, end; /* what has been read and not handed out */
+    size_t scanned;    /* up to here there is no newline */
+    uint64_t number;   /* of the line handed out last */
+};
+
+struct kf_line {
+    const char *text, *end;
+    uint64_t number;
+};
+
+void kf_lines_open(struct kf_lines *lines, struct kf_source *source, bool accept_cut);
+void kf_lines_close(struct kf_lines *lines);
+
+/* The next line, valid until the next call; KEEPFIT_END after the last. *bad_row tells whether the failure
+ * concerns this line alone, so that the next call may give the next line. */
+keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row,
+                             keepfit_error *error);
+
+#endif

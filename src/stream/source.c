@@ -1,0 +1,257 @@
+#define _GNU_SOURCE /* O_CLOEXEC, S_ISREG */
+#include "stream/source.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "stream/gzip.h"
+
+#define BUFFER_BYTES ((size_t)1 << 16)
+
+static const char *system_text(char text[128], int number)
+{
+    /* the GNU function: thread safe, and the text may lie elsewhere */
+    return strerror_r(number, text, 128);
+}
+
+static keepfit_status fail_opening(const struct kf_source *source, keepfit_error *error)
+{
+    char text[128];
+    return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0, "%s", system_text(text, errno));
+}
+
+keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name,
+                              keepfit_error *error)
+{
+    *source = (struct kf_source){.name = name, .file = STDIN_FILENO};
+    if (strcmp(path, "-") != 0) {
+        do
+            source->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        while (source->file < 0 && errno == EINTR);
+        if (source->file < 0)
+            return fail_opening(source, error);
+        source->owned = true;
+    }
+    struct stat about;
+    keepfit_status status = KEEPFIT_OK;
+    if (fstat(source->file, &about) != 0)
+        status = fail_opening(source, error);
+    else if (S_ISDIR(about.st_mode))
+        status = kf_fail_at(error, KEEPFIT_DATA, name, 0, 0, "this is a directory, not a file of points");
+    else if (!(source->stored = malloc(BUFFER_BYTES)))
+        status = kf_fail_memory(error);
+    if (status != KEEPFIT_OK) {
+        kf_source_close(source);
+        return status;
+    }
+    source->regular = S_ISREG(about.st_mode);
+    off_t at =
+        source->regular ? lseek(source->file, 0, SEEK_CUR) : 0; /* standard input may begin in the middle */
+    source->bytes = source->regular && about.st_size > at ? (uint64_t)(about.st_size - (at > 0 ? at : 0)) : 0;
+    return KEEPFIT_OK;
+}
+
+void kf_source_close(struct kf_source *source)
+{
+    if (source->owned)
+        close(source->file);
+    kf_gzip_free(source->gzip);
+    free(source->stored);
+    free(source->ahead);
+    *source = (struct kf_source){.file = -1};
+}
+
+/* A failure is remembered, whoever asked. */
+static keepfit_status failed(struct kf_source *source, keepfit_error *error)
+{
+    if (error)
+        *error = source->failure;
+    return source->failure.status;
+}
+
+static void wait_for_input(int file)
+{
+    struct pollfd wait = {.fd = file, .events = POLLIN};
+    poll(&wait, 1, -1);
+}
+
+/* What one read(2) gives. */
+static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
+{
+    for (;;) {
+        ssize_t count = read(source->file, buffer, capacity);
+        if (count >= 0) {
+            *got = (size_t)count;
+            source->bytes_read += *got;
+            return KEEPFIT_OK;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK)
+            wait_for_input(source->file); /* somebody made the descriptor non-blocking */
+        else if (errno != EINTR) {
+            char text[128];
+            return kf_fail_at(&source->failure, KEEPFIT_IO, source->name, 0, 0,
+                              "reading failed at byte %llu: %s", (unsigned long long)source->bytes_read,
+                              system_text(text, errno));
+        }
+    }
+}
+
+/* Plain or gzip: the first two bytes tell, and the first alone mostly does. */
+static keepfit_status find_out(struct kf_source *source)
+{
+    size_t got;
+    do {
+        keepfit_status status =
+            read_stored(source, source->stored + source->stored_end, BUFFER_BYTES - source->stored_end, &got);
+        if (status != KEEPFIT_OK)
+            return status;
+        source->stored_end += got;
+    } while (got > 0 && source->stored_end < 2 && source->stored[0] == 0x1f);
+    source->known = true;
+    if (source->stored_end < 2 || source->stored[0] != 0x1f || source->stored[1] != 0x8b)
+        return KEEPFIT_OK;
+    source->gzip = kf_gzip_create();
+    return source->gzip ? KEEPFIT_OK : kf_fail_memory(&source->failure);
+}
+
+static keepfit_status fail_gzip(struct kf_source *source, enum kf_gzip_fault fault)
+{
+    unsigned long long place = source->bytes_read - (source->stored_end - source->stored_at);
+    switch (fault) {
+    case KF_GZIP_NO_MEMORY:
+        return kf_fail_memory(&source->failure);
+    case KF_GZIP_GARBAGE:
+        return kf_fail_at(&source->failure, KEEPFIT_DATA, source->name, 0, 0,
+                          "the gzip data ends at byte %llu, and what follows is no gzip data", place);
+    case KF_GZIP_DAMAGED:
+        return kf_fail_at(&source->failure, KEEPFIT_DATA, source->name, 0, 0,
+                          "the gzip data is damaged before byte %llu", place + 1);
+    default:
+        return kf_fail_at(&source->failure, KEEPFIT_DATA, source->name, 0, 0,
+                          "the gzip data is cut off at byte %llu", place);
+    }
+}
+
+static keepfit_status read_gzip(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
+{
+    for (;;) {
+        const unsigned char *input = source->stored + source->stored_at;
+        size_t count = source->stored_end - source->stored_at;
+        enum kf_gzip_fault fault = kf_gzip_step(source->gzip, &input, &count, buffer, capacity, got);
+        source->stored_at = source->stored_end - count;
+        if (*got > 0)
+            return KEEPFIT_OK; /* a fault is told by the next call */
+        if (fault != KF_GZIP_FINE)
+            return fail_gzip(source, fault);
+        if (count > 0)
+            continue;
+        source->stored_at = 0;
+        source->stored_end = 0;
+        keepfit_status status = read_stored(source, source->stored, BUFFER_BYTES, &source->stored_end);
+        if (status != KEEPFIT_OK)
+            return status;
+        if (source->stored_end == 0)
+            return kf_gzip_is_whole(source->gzip) ? KEEPFIT_OK : fail_gzip(source, KF_GZIP_FINE);
+    }
+}
+
+static size_t hand_on(void *buffer, size_t capacity, const unsigned char *from, size_t *at, size_t end)
+{
+    size_t count = end - *at < capacity ? end - *at : capacity;
+    memcpy(buffer, from + *at, count);
+    *at += count;
+    return count;
+}
+
+/* Past whatever lies ahead. */
+static keepfit_status read_behind(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
+{
+    *got = 0;
+    if (source->failure.status != KEEPFIT_OK)
+        return source->failure.status;
+    if (!source->known) {
+        keepfit_status status = find_out(source);
+        if (status != KEEPFIT_OK)
+            return status;
+    }
+    if (source->gzip)
+        return read_gzip(source, buffer, capacity, got);
+    if (source->stored_at < source->stored_end) {
+        *got = hand_on(buffer, capacity, source->stored, &source->stored_at, source->stored_end);
+        return KEEPFIT_OK;
+    }
+    return read_stored(source, buffer, capacity, got);
+}
+
+static bool make_room_ahead(struct kf_source *source, size_t wanted)
+{
+    size_t held = source->ahead_end - source->ahead_at;
+    if (held)
+        memmove(source->ahead, source->ahead + source->ahead_at, held);
+    source->ahead_at = 0;
+    source->ahead_end = held;
+    size_t needed = wanted > BUFFER_BYTES ? wanted : BUFFER_BYTES;
+    return KF_RESERVE(source->ahead, source->ahead_capacity, needed);
+}
+
+keepfit_status kf_source_peek(struct kf_source *source, size_t wanted, const unsigned char **bytes,
+                              size_t *count, keepfit_error *error)
+{
+    if (source->ahead_end - source->ahead_at < wanted && !make_room_ahead(source, wanted))
+        return kf_fail_memory(error);
+    while (source->ahead_end - source->ahead_at < wanted) {
+        size_t got;
+        if (read_behind(source, source->ahead + source->ahead_end, source->ahead_capacity - source->ahead_end,
+                        &got) != KEEPFIT_OK)
+            return failed(source, error);
+        if (got == 0)
+            break;
+        source->ahead_end += got;
+    }
+    *bytes = source->ahead + source->ahead_at;
+    *count = source->ahead_end - source->ahead_at;
+    return KEEPFIT_OK;
+}
+
+keepfit_status kf_source_read(struct kf_source *source, void *buffer, size_t capacity, size_t *got,
+                              keepfit_error *error)
+{
+    assert(capacity > 0);
+    if (source->ahead_at == source->ahead_end && capacity >= BUFFER_BYTES)
+        return read_behind(source, buffer, capacity, got) == KEEPFIT_OK ? KEEPFIT_OK : failed(source, error);
+    const unsigned char *bytes;
+    size_t count;
+    keepfit_status status = kf_source_peek(source, 1, &bytes, &count, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    *got = count ? hand_on(buffer, capacity, source->ahead, &source->ahead_at, source->ahead_end) : 0;
+    return KEEPFIT_OK;
+}
+
+keepfit_status kf_source_take(struct kf_source *source, unsigned char **array, size_t *capacity, size_t count,
+                              size_t *got, keepfit_error *error)
+{
+    size_t held = 0;
+    while (held < count) {
+        size_t step = count - held < BUFFER_BYTES ? count - held : BUFFER_BYTES, part;
+        if (!KF_RESERVE(*array, *capacity, held + step))
+            return kf_fail_memory(error);
+        size_t room = *capacity < count ? *capacity - held : count - held;
+        keepfit_status status = kf_source_read(source, *array + held, room, &part, error);
+        if (status != KEEPFIT_OK)
+            return status;
+        if (part == 0)
+            break;
+        held += part;
+    }
+    *got = held;
+    return KEEPFIT_OK;
+}

@@ -1,0 +1,44 @@
+/* Bytes from a file, from standard input, or out of gzip data in either of them.
+ *
+ * A read hands out what there is as soon as there is something: it never waits to fill a buffer, so that a
+ * pipe can be followed line by line. A failure stays and is told again by every later read. */
+#ifndef KF_SOURCE_H
+#define KF_SOURCE_H
+
+#include "keepfit.h"
+
+struct kf_source {
+    const char *name; /* as messages call it; the caller's */
+    int file;
+    bool owned; /* the descriptor is to be closed */
+    bool known; /* whether it is gzip has been found out */
+    bool regular;
+    uint64_t bytes_read;   /* as stored */
+    uint64_t bytes;        /* size of a regular file, otherwise 0 */
+    struct kf_gzip *gzip;  /* NULL: plain */
+    unsigned char *stored; /* read but not yet inflated or handed on */
+    size_t stored_at, stored_end;
+    unsigned char *ahead; /* ready to be handed out */
+    size_t ahead_at, ahead_end, ahead_capacity;
+    keepfit_error failure;
+};
+
+/* path "-" is standard input. */
+keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name,
+                              keepfit_error *error);
+void kf_source_close(struct kf_source *source);
+
+/* At least one byte and at most capacity; *got == 0 at the end. */
+keepfit_status kf_source_read(struct kf_source *source, void *buffer, size_t capacity, size_t *got,
+                              keepfit_error *error);
+
+/* Shows the bytes that the next read will give, at least `wanted` of them or all that are left. */
+keepfit_status kf_source_peek(struct kf_source *source, size_t wanted, const unsigned char **bytes,
+                              size_t *count, keepfit_error *error);
+
+/* Puts exactly `count` bytes into *array, or fewer at the end; *array grows only as they arrive, so a lying
+ * header cannot exhaust the memory. */
+keepfit_status kf_source_take(struct kf_source *source, unsigned char **array, size_t *capacity, size_t count,
+                              size_t *got, keepfit_error *error);
+
+#endif

@@ -1,0 +1,326 @@
+/* Streams: points from a file, either live, as the reader makes them, or kept, from memory (which shuffle and
+ * the scaling of columns need, and read_all asks for).
+ *
+ * Once a stream has failed, it fails the same way again. While bad rows are being skipped, the error tells of
+ * the row that was skipped last. */
+#include "stream/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "stream/format.h"
+#include "stream/prepare.h"
+
+#define LONGEST_NAME 200 /* in messages, which must have room for what is wrong */
+
+struct keepfit_stream {
+    keepfit_options *options;
+    char *path, *name;
+    const struct kf_reader *reader;
+    void *state; /* the reader's; NULL before it is opened */
+    struct kf_source source;
+    struct kf_input input;
+    keepfit_error error;
+    bool broken; /* the error is one that stays */
+    bool ended;  /* the reader has no more */
+    uint64_t given, skipped, line;
+    uint64_t bytes_read, bytes; /* once the source is closed, or for another order of the same points */
+
+    struct kf_kept own;
+    const struct kf_kept *kept; /* NULL: live. Otherwise own, or the original stream's */
+    struct kf_plan plan;
+    size_t position;  /* in the plan */
+    uint64_t earlier; /* points given out live, before they were kept */
+
+    double *scaled; /* live: room for a scaled row */
+    size_t scaled_capacity;
+};
+
+static void close_reader(keepfit_stream *stream)
+{
+    if (stream->state) {
+        stream->reader->close(stream->state);
+        free(stream->state);
+        stream->state = NULL;
+    }
+    if (stream->source.stored) {
+        stream->bytes_read = stream->source.bytes_read;
+        stream->bytes = stream->source.bytes;
+        kf_source_close(&stream->source);
+    }
+}
+
+void keepfit_stream_close(keepfit_stream *stream)
+{
+    if (!stream)
+        return;
+    close_reader(stream);
+    kf_plan_free(&stream->plan);
+    kf_kept_free(&stream->own);
+    keepfit_options_free(stream->options);
+    free(stream->scaled);
+    free(stream->path);
+    free(stream->name);
+    free(stream);
+}
+
+/* ---- reading live ---- */
+
+static keepfit_status stay_broken(keepfit_stream *stream, keepfit_status status)
+{
+    stream->broken = true;
+    return status;
+}
+
+static keepfit_status fail_empty(keepfit_stream *stream)
+{
+    char skipped[64] = "";
+    if (stream->skipped)
+        snprintf(skipped, sizeof skipped, ", only %llu bad rows that were skipped",
+                 (unsigned long long)stream->skipped);
+    return kf_fail_at(&stream->error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s", skipped);
+}
+
+/* The reader's next good point; `so_far` points have come before it. */
+static keepfit_status read_point(keepfit_stream *stream, uint64_t so_far, keepfit_point *point)
+{
+    if (stream->broken)
+        return stream->error.status;
+    if (stream->ended)
+        return KEEPFIT_END;
+    for (;;) {
+        stream->input.bad_row = false;
+        keepfit_status status = stream->reader->next(stream->state, point, &stream->error);
+        if (status == KEEPFIT_OK)
+            return status;
+        if (status == KEEPFIT_END) {
+            stream->ended = true;
+            return so_far > 0 ? status : stay_broken(stream, fail_empty(stream));
+        }
+        if (!stream->input.bad_row || stream->options->on_error != KF_ON_ERROR_SKIP)
+            return stay_broken(stream, status);
+        stream->skipped++;
+    }
+}
+
+/* Only rows can be scaled one by one. */
+static keepfit_status scale_live(keepfit_stream *stream, keepfit_row *row)
+{
+    if (stream->options->scale == KF_SCALE_NONE)
+        return KEEPFIT_OK;
+    if (!KF_RESERVE(stream->scaled, stream->scaled_capacity, row->count))
+        return stay_broken(stream, kf_fail_memory(&stream->error));
+    *row = kf_scaling_apply(&stream->plan.scaling, row, stream->scaled);
+    return KEEPFIT_OK;
+}
+
+static keepfit_status next_live(keepfit_stream *stream, keepfit_point *point)
+{
+    uint64_t limit = stream->options->limit;
+    if (limit && stream->given >= limit)
+        return KEEPFIT_END;
+    keepfit_point raw;
+    keepfit_status status = read_point(stream, stream->given, &raw);
+    if (status == KEEPFIT_OK)
+        status = scale_live(stream, &raw.row);
+    if (status != KEEPFIT_OK)
+        return status;
+    *point = raw;
+    stream->line = stream->input.line;
+    stream->given++;
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point)
+{
+    if (!stream->kept)
+        return next_live(stream, point);
+    if (stream->position == stream->plan.used)
+        return KEEPFIT_END;
+    kf_plan_point(&stream->plan, stream->kept, stream->position++, point, &stream->line);
+    stream->given++;
+    return KEEPFIT_OK;
+}
+
+const keepfit_error *keepfit_stream_error(const keepfit_stream *stream)
+{
+    return &stream->error;
+}
+
+/* ---- keeping ---- */
+
+keepfit_status keepfit_stream_read_all(keepfit_stream *stream)
+{
+    if (stream->kept)
+        return KEEPFIT_OK;
+    const keepfit_options *options = stream->options;
+    /* without a shuffle, what lies behind the limit is never asked for */
+    uint64_t most = options->limit && !options->shuffle ? options->limit - stream->given : UINT64_MAX;
+    struct kf_kept *own = &stream->own;
+    keepfit_status status = KEEPFIT_OK;
+    while (own->points.count < most) {
+        keepfit_point point;
+        status = read_point(stream, stream->given + own->points.count, &point);
+        if (status != KEEPFIT_OK)
+            break;
+        if (!kf_kept_append(own, &point, stream->input.line))
+            return stay_broken(stream, kf_fail_memory(&stream->error));
+    }
+    if (status != KEEPFIT_OK && status != KEEPFIT_END)
+        return status;
+    status = kf_plan_make(&stream->plan, own, options, options->seed, &stream->error);
+    if (status != KEEPFIT_OK)
+        return stay_broken(stream, status);
+    stream->kept = own;
+    stream->earlier = stream->given;
+    close_reader(stream);
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_stream_rewind(keepfit_stream *stream)
+{
+    if (!stream->kept)
+        return kf_fail(&stream->error, KEEPFIT_USAGE,
+                       "a stream can only be rewound after keepfit_stream_read_all");
+    stream->position = 0;
+    stream->given = 0;
+    stream->earlier = 0;
+    return KEEPFIT_OK;
+}
+
+/* ---- opening ---- */
+
+/* Long paths lose their beginning in messages. */
+static char *name_for(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return kf_copy_text("<stdin>");
+    size_t length = strlen(path);
+    if (length <= LONGEST_NAME)
+        return kf_copy_text(path);
+    char *name = kf_copy_text(path + length - LONGEST_NAME);
+    if (name)
+        memcpy(name, "...", 3);
+    return name;
+}
+
+static keepfit_stream *allocate(const char *path, const keepfit_options *options)
+{
+    keepfit_stream *stream = kf_allocate(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->options = options ? keepfit_options_copy(options) : keepfit_options_create();
+    stream->path = kf_copy_text(path);
+    stream->name = name_for(path);
+    if (stream->options && stream->path && stream->name)
+        return stream;
+    keepfit_stream_close(stream);
+    return NULL;
+}
+
+static keepfit_status open_reader(keepfit_stream *stream, keepfit_error *error)
+{
+    keepfit_status status = kf_source_open(&stream->source, stream->path, stream->name, error);
+    if (status == KEEPFIT_OK)
+        status =
+            kf_format_find(stream->options->format, stream->path, &stream->source, &stream->reader, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    stream->state = kf_allocate(1, stream->reader->state_size);
+    if (!stream->state)
+        return kf_fail_memory(error);
+    stream->input = (struct kf_input){
+        .path = stream->path,
+        .name = stream->name,
+        .options = stream->options,
+        .source = &stream->source,
+    };
+    status = stream->reader->open(stream->state, &stream->input, error);
+    stream->skipped = stream->input.skipped;
+    return status;
+}
+
+static bool needs_all(const keepfit_options *options)
+{
+    return options->shuffle || options->scale == KF_SCALE_COLUMNS || options->scale == KF_SCALE_MINMAX;
+}
+
+keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options, keepfit_stream **stream,
+                                   keepfit_error *error)
+{
+    keepfit_stream *opened = allocate(path, options);
+    if (!opened)
+        return kf_fail_memory(error);
+    keepfit_status status = open_reader(opened, error);
+    opened->plan.scaling.kind = (enum kf_scale)opened->options->scale;
+    if (status == KEEPFIT_OK && needs_all(opened->options)) {
+        status = keepfit_stream_read_all(opened);
+        if (status != KEEPFIT_OK && error)
+            *error = opened->error;
+    }
+    if (status != KEEPFIT_OK) {
+        keepfit_stream_close(opened);
+        return status;
+    }
+    *stream = opened;
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t seed, keepfit_stream **other,
+                                      keepfit_error *error)
+{
+    if (!stream->kept)
+        return kf_fail(error, KEEPFIT_USAGE, "a stream can only be reordered after keepfit_stream_read_all");
+    keepfit_stream *made = allocate(stream->path, stream->options);
+    if (!made)
+        return kf_fail_memory(error);
+    keepfit_status status = kf_plan_make(&made->plan, stream->kept, stream->options, seed, error);
+    if (status != KEEPFIT_OK) {
+        keepfit_stream_close(made);
+        return status;
+    }
+    made->options->seed = seed;
+    made->kept = stream->kept;
+    made->reader = stream->reader;
+    made->skipped = stream->skipped;
+    made->bytes_read = stream->bytes_read;
+    made->bytes = stream->bytes;
+    *other = made;
+    return KEEPFIT_OK;
+}
+
+/* ---- describing ---- */
+
+static uint64_t total_points(const keepfit_stream *stream)
+{
+    if (stream->kept)
+        return stream->earlier + stream->plan.used;
+    /* a format may tell the number of rows, but which of them are bad is not known yet */
+    uint64_t rows = stream->options->on_error == KF_ON_ERROR_SKIP ? 0 : stream->input.total;
+    uint64_t limit = stream->options->limit;
+    return limit && limit < rows ? limit : rows;
+}
+
+void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info)
+{
+    bool open = stream->source.stored != NULL;
+    *info = (keepfit_stream_info){
+        .name = stream->name,
+        .format = stream->reader->name,
+        .points = stream->given,
+        .skipped = stream->skipped,
+        .total = total_points(stream),
+        .bytes_read = open ? stream->source.bytes_read : stream->bytes_read,
+        .bytes = open ? stream->source.bytes : stream->bytes,
+        .line = stream->line,
+    };
+}
+
+const struct kf_scaling *kf_stream_scaling(const keepfit_stream *stream)
+{
+    return &stream->plan.scaling;
+}

@@ -1,0 +1,60 @@
+/* Numbers as they stand in text files: the quick way for the usual ones, the strict way for the others, and
+ * the words for what is no number. */
+#ifndef KF_TOKEN_H
+#define KF_TOKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "keepfit.h"
+
+#define KF_QUOTE_SIZE 176 /* 40 bytes at 4 characters each, dots, NUL */
+
+/* [text, end) made fit for a message: at most 40 bytes of it, what cannot be printed as \xNN. Returns quote.
+ */
+char *kf_quote(char quote[KF_QUOTE_SIZE], const char *text, const char *end);
+
+/* Whether it spells nan, inf or infinity, in any case, with or without a sign. */
+bool kf_is_not_finite(const char *text, const char *end);
+
+/* The whole of [text, end) as one finite number. */
+bool kf_read_whole_real(const char *text, const char *end, double *value);
+
+/* Why it is none, as the end of a sentence: "is not finite (...)". */
+const char *kf_blame_real(const char *text, const char *end);
+
+/* digits / 10^places, correctly rounded, for places <= 19 and any digits. */
+double kf_divide_by_power(uint64_t digits, unsigned places);
+
+static inline bool kf_is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* Reads [+-]digits[.digits] of at most 19 digits; NULL if that is not what stands there. What follows is the
+ * caller's business. Needs a byte that is neither digit nor point at the end of the text. */
+static inline const char *kf_quick_real(const char *at, double *value)
+{
+    bool negative = *at == '-';
+    at += negative || *at == '+';
+    uint64_t mantissa = 0;
+    const char *first = at, *point = NULL;
+    while (kf_is_digit(*at))
+        mantissa = mantissa * 10 + (uint64_t)(*at++ - '0');
+    ptrdiff_t digits = at - first, places = 0;
+    if (*at == '.') {
+        point = ++at;
+        while (kf_is_digit(*at))
+            mantissa = mantissa * 10 + (uint64_t)(*at++ - '0');
+        places = at - point;
+        digits += places;
+    }
+    if (digits == 0 || digits > 19)
+        return NULL;
+    double size = places == 0 ? (double)mantissa : kf_divide_by_power(mantissa, (unsigned)places);
+    *value = negative ? -size : size;
+    return at;
+}
+
+#endif
