@@ -19,13 +19,15 @@ static const struct own_option table[] = {
     {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
      "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,
-     "How many stages to trace, spaced geometrically, always with the last (a pipe is taken to be a million points long)."},
+     "How many stages to trace, spaced geometrically, always with the last (a pipe is taken to be a million points "
+     "long)."},
     {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), TRAIN,
      "Measure the true gap at the traced stages, by solving them to near machine precision (slow)."},
     {"methods", 0, "LIST", "auto,csvrg,sgd,sgd-sparse,svrg,katyusha", KEEPFIT_TEXT, AT(methods), COMPARE,
      "The methods to compare, separated by commas; each may carry options of its own: csvrg:setting=paper:inner=50."},
     {"runs", 0, "N", "3", KEEPFIT_COUNT, AT(runs), COMPARE, "How many seeds, counted up from --seed."},
-    {"out", 'o', "DIR", "keepfit-report", KEEPFIT_TEXT, AT(out), COMPARE, "Folder for trace.csv, the plots and report.html."},
+    {"out", 'o', "DIR", "keepfit-report", KEEPFIT_TEXT, AT(out), COMPARE,
+     "Folder for trace.csv, the plots and report.html."},
     {"score", 0, "", "false", KEEPFIT_FLAG, AT(score), PREDICT,
      "Report accuracy and log-loss, or root mean squared error, on standard error."},
     {"output", 0, "value|probability|margin|scores", "value", KEEPFIT_TEXT, AT(output), PREDICT,
@@ -37,10 +39,12 @@ static const struct own_option table[] = {
     {"classes", 0, "N", "3", KEEPFIT_COUNT, AT(classes), GENERATE, "Number of classes, for --loss softmax."},
     {"noise", 0, "S", "0.1", KEEPFIT_REAL, AT(noise), GENERATE,
      "Numbers: standard deviation of the noise. Classes: share of labels drawn at random."},
-    {"drift", 0, "D", "0", KEEPFIT_REAL, AT(drift), GENERATE, "How far the hidden model moves along the stream, as a share of its size."},
+    {"drift", 0, "D", "0", KEEPFIT_REAL, AT(drift), GENERATE,
+     "How far the hidden model moves along the stream, as a share of its size."},
     {"order", 0, "iid|sorted", "iid", KEEPFIT_TEXT, AT(order), GENERATE, "sorted: by target, smallest first."},
     {"json", 0, "", "false", KEEPFIT_FLAG, AT(json), TRAIN | COMPARE | INSPECT | LIST, "Print the result as JSON."},
-    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE, "No progress, no summary, no warnings."},
+    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE,
+     "No progress, no summary, no warnings."},
     {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
      "Read options from lines 'key = value'; flags and the environment (KEEPFIT_LAMBDA=...) go before it."},
     {"man", 0, "", "false", KEEPFIT_FLAG, AT(man), HELP, "Print the man page."},
@@ -196,8 +200,8 @@ static int read_flags(struct arguments *arguments, struct seen *seen, int count,
         if (got == ':')
             return fail(EXIT_USAGE, "%s needs a value", words[optind - 1]);
         if (got == '?')
-            return fail(EXIT_USAGE, "%s does not take the option %s ('keepfit help %s' tells them)", arguments->command->name,
-                        words[optind - 1], arguments->command->name);
+            return fail(EXIT_USAGE, "%s does not take the option %s ('keepfit help %s' tells them)",
+                        arguments->command->name, words[optind - 1], arguments->command->name);
         struct found found = {0};
         find_option(arguments->command, got ? key_of_letter(got) : list.items[place].name, &found);
         int code = assign(arguments, &found, is_flag(&found) ? "true" : optarg);

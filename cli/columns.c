@@ -66,8 +66,8 @@ void columns_warn(struct columns *columns, const char *name)
         }
     }
     if (most > RATIO_MOST * least)
-        warn("%s: feature %zu is about %.0e times larger than feature %zu; --scale columns makes such data far easier", name,
-             large + 1, most / least, small + 1);
+        warn("%s: feature %zu is about %.0e times larger than feature %zu; --scale columns makes such data far easier",
+             name, large + 1, most / least, small + 1);
     columns->done = true;
 }
 

@@ -8,26 +8,30 @@ static const struct command commands[] = {
      "Reads points one at a time. After each one the model is within epsilon of the best model for everything so far. "
      "A pipe is followed line by line, so 'tail -f log | keepfit train -' works. The summary goes to standard output, "
      "progress to standard error.",
-     "keepfit train --loss logistic --lambda 1e-4 --epsilon 1e-3 --model a.kf --trace a.csv --gap data.svm", "problem method data",
-     run_train},
+     "keepfit train --loss logistic --lambda 1e-4 --epsilon 1e-3 --model a.kf --trace a.csv --gap data.svm",
+     "problem method data", run_train},
     {"predict", PREDICT, "MODEL FILE|-", 2, 2, "one prediction a line, from a model that train saved",
-     "Predicts each row of the file with the model. Labels are those of the training data. With --score the accuracy and "
+     "Predicts each row of the file with the model. Labels are those of the training data. With --score the accuracy "
+     "and "
      "log-loss (or root mean squared error) against the file's own targets go to standard error.",
      "keepfit predict --score a.kf test.svm > predictions.txt", "data", run_predict},
     {"compare", COMPARE, "FILE|-", 1, 1, "several methods on the same stream: table, trace, plots, report",
-     "Runs each method on the same stream with several seeds, measures the true gap at chosen stages, prints a table and "
+     "Runs each method on the same stream with several seeds, measures the true gap at chosen stages, prints a table "
+     "and "
      "writes trace.csv, two SVG plots and a self-contained report.html into the folder --out.",
-     "keepfit compare --methods auto,csvrg:setting=paper,sgd:step=capped --runs 3 --out report data.svm", "problem method data",
-     run_compare},
-    {"inspect", INSPECT, "FILE", 1, 1, "what a model file holds", "Prints what a model file holds; --weights prints every weight.",
-     "keepfit inspect --json --weights a.kf", "", run_inspect},
+     "keepfit compare --methods auto,csvrg:setting=paper,sgd:step=capped --runs 3 --out report data.svm",
+     "problem method data", run_compare},
+    {"inspect", INSPECT, "FILE", 1, 1, "what a model file holds",
+     "Prints what a model file holds; --weights prints every weight.", "keepfit inspect --json --weights a.kf", "",
+     run_inspect},
     {"generate", GENERATE, "", 0, 0, "a synthetic stream on standard output, as LIBSVM text",
      "Draws rows with normal entries and targets that follow a hidden linear model under the chosen loss.",
-     "keepfit generate --rows 1000 --features 50 --loss logistic --noise 0.05 --seed 7 > data.svm", "loss seed", run_generate},
+     "keepfit generate --rows 1000 --features 50 --loss logistic --noise 0.05 --seed 7 > data.svm", "loss seed",
+     run_generate},
     {"list", LIST, "methods|losses|domains|formats|options|features", 1, 1, "what this build offers",
      "Lists the members of a family with a line on each.", "keepfit list methods", "", run_list},
-    {"help", HELP, "[COMMAND]", 0, 1, "help on a command", "Prints help on a command, the man page, or a completion script.",
-     "keepfit help train", "", run_help},
+    {"help", HELP, "[COMMAND]", 0, 1, "help on a command",
+     "Prints help on a command, the man page, or a completion script.", "keepfit help train", "", run_help},
 };
 
 const struct command *command_entry(size_t k)

@@ -60,8 +60,11 @@ static bool make_curve(const struct comparison *comparison, size_t contestant, s
 /* One row of the table: means over the runs. */
 static struct report_method summarise(const struct comparison *comparison, size_t contestant)
 {
-    struct report_method row = {.name = comparison->contestants[contestant].name, .setting = "", .max_gap = NAN,
-                                .worst_bound = NAN, .runs = comparison->runs};
+    struct report_method row = {.name = comparison->contestants[contestant].name,
+                                .setting = "",
+                                .max_gap = NAN,
+                                .worst_bound = NAN,
+                                .runs = comparison->runs};
     double runs = (double)comparison->runs;
     for (size_t run = 0; run < comparison->runs; run++) {
         const struct race *race = race_of(comparison, run, contestant);
@@ -112,10 +115,14 @@ static void print_json(const struct report_method *rows, size_t count)
         const struct {
             const char *name;
             double number;
-        } fields[] = {{"runs", (double)row->runs},           {"fo_per_stage", row->fo_per_stage},
-                      {"steps_per_stage", row->steps_per_stage}, {"final_gap", row->final_gap},
-                      {"max_gap", row->max_gap},             {"final_objective", row->final_objective},
-                      {"bound", row->final_bound},           {"worst_bound", row->worst_bound},
+        } fields[] = {{"runs", (double)row->runs},
+                      {"fo_per_stage", row->fo_per_stage},
+                      {"steps_per_stage", row->steps_per_stage},
+                      {"final_gap", row->final_gap},
+                      {"max_gap", row->max_gap},
+                      {"final_objective", row->final_objective},
+                      {"bound", row->final_bound},
+                      {"worst_bound", row->worst_bound},
                       {"seconds", row->seconds}};
         printf("%s\n  {\"method\": ", k ? "," : "");
         json_text(stdout, row->name);
@@ -228,14 +235,15 @@ static int write_all(const struct comparison *comparison, const struct report_me
     snprintf(loss, sizeof loss, "%s", keepfit_options_get(options, "loss"));
     for (size_t c = 0; c < count; c++) {
         const struct curve *curve = &curves[c];
-        by_stage[c] = (struct plot_series){comparison->contestants[c].name, curve->count, curve->stage,
-                                           curve->mean, curve->low, curve->high};
+        by_stage[c] = (struct plot_series){
+            comparison->contestants[c].name, curve->count, curve->stage, curve->mean, curve->low, curve->high};
         by_fo[c] = by_stage[c];
         by_fo[c].x = curve->fo;
     }
     const struct plot plots[] = {
         {"Gap against stage", "stage (points so far)", "gap to the optimum", true, true, count, by_stage,
-         comparison->epsilon, "epsilon", "The lower the better: how far each method's model is from the best one for all points so "
+         comparison->epsilon, "epsilon",
+         "The lower the better: how far each method's model is from the best one for all points so "
          "far. The line is the mean over the seeds, the band spans them."},
         {"Gap against gradients", "gradients computed so far (FO)", "gap to the optimum", true, true, count, by_fo,
          comparison->epsilon, "epsilon", "The further left and down the better: the same gaps against what they cost."},

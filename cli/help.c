@@ -41,8 +41,12 @@ static struct shown show_own(const struct own_option *option)
 
 static struct shown show_library(const keepfit_option *option)
 {
-    return (struct shown){option->key, option->value, option->initial, option->help,
-                          strcmp(option->key, "threads") == 0 ? 'j' : 0, option->type == KEEPFIT_FLAG};
+    return (struct shown){option->key,
+                          option->value,
+                          option->initial,
+                          option->help,
+                          strcmp(option->key, "threads") == 0 ? 'j' : 0,
+                          option->type == KEEPFIT_FLAG};
 }
 
 static void print_option(const struct shown *option)
@@ -71,8 +75,11 @@ static void print_group(const struct command *command, const char *group, const 
             if (!any)
                 printf("\n%s:\n", heading);
             any = true;
-            print_option(&(struct shown){.key = option.key, .value = option.value, .initial = option.initial,
-                                         .help = option.help, .letter = show_library(&option).letter,
+            print_option(&(struct shown){.key = option.key,
+                                         .value = option.value,
+                                         .initial = option.initial,
+                                         .help = option.help,
+                                         .letter = show_library(&option).letter,
                                          .flag = option.type == KEEPFIT_FLAG});
         }
 }
@@ -102,8 +109,9 @@ void help_overview(void)
            keepfit_version());
     for (size_t k = 0; command_entry(k); k++)
         printf("  %-9s  %s\n", command_entry(k)->name, command_entry(k)->summary);
-    printf("\n'keepfit help COMMAND' tells its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data,\n"
-           "4 corrupt file, 5 epsilon not reached.\n");
+    printf(
+        "\n'keepfit help COMMAND' tells its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data,\n"
+        "4 corrupt file, 5 epsilon not reached.\n");
 }
 
 /* ---- man page ---- */
@@ -161,8 +169,10 @@ static void roff_command(const struct command *command)
 static void print_man(void)
 {
     keepfit_option option;
-    printf(".TH KEEPFIT 1 \"\" \"keepfit %s\" \"User Commands\"\n.SH NAME\nkeepfit \\- keep a model fitted to all the data "
-           "seen so far, while the data keeps arriving\n.SH SYNOPSIS\n.B keepfit\n.I COMMAND\n[options] ...\n.SH COMMANDS\n",
+    printf(".TH KEEPFIT 1 \"\" \"keepfit %s\" \"User Commands\"\n.SH NAME\nkeepfit \\- keep a model fitted to all the "
+           "data "
+           "seen so far, while the data keeps arriving\n.SH SYNOPSIS\n.B keepfit\n.I COMMAND\n[options] ...\n.SH "
+           "COMMANDS\n",
            keepfit_version());
     for (size_t k = 0; command_entry(k); k++)
         roff_command(command_entry(k));
@@ -171,8 +181,10 @@ static void print_man(void)
         struct shown shown = show_library(&option);
         roff_option(&shown);
     }
-    fputs(".SH ENVIRONMENT\nEvery option can be set by a variable: KEEPFIT_LAMBDA for \\-\\-lambda, and so on. Options on the "
-          "command line go first, then the environment, then \\-\\-config.\n.SH \"EXIT STATUS\"\n0 done, 1 failed at run time, "
+    fputs(".SH ENVIRONMENT\nEvery option can be set by a variable: KEEPFIT_LAMBDA for \\-\\-lambda, and so on. Options "
+          "on the "
+          "command line go first, then the environment, then \\-\\-config.\n.SH \"EXIT STATUS\"\n0 done, 1 failed at "
+          "run time, "
           "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached within the budget, 130 and 143 "
           "stopped by a signal.\n",
           stdout);

@@ -18,15 +18,19 @@ static void print_json(const keepfit_description *model, bool weights)
 {
     const struct {
         const char *name, *text;
-    } texts[] = {{"kind", "model"},           {"version", model->library_version}, {"loss", model->loss},
+    } texts[] = {{"kind", "model"},         {"version", model->library_version}, {"loss", model->loss},
                  {"method", model->method}, {"domain", model->domain},           {"scale", model->scale}};
     const struct {
         const char *name;
         double number;
-    } numbers[] = {{"lambda", model->lambda},           {"epsilon", model->epsilon},
-                   {"delta", model->delta},             {"bias", model->bias},
-                   {"stages", (double)model->stages},   {"fo", (double)model->fo},
-                   {"features", (double)model->features}, {"outputs", (double)model->outputs}};
+    } numbers[] = {{"lambda", model->lambda},
+                   {"epsilon", model->epsilon},
+                   {"delta", model->delta},
+                   {"bias", model->bias},
+                   {"stages", (double)model->stages},
+                   {"fo", (double)model->fo},
+                   {"features", (double)model->features},
+                   {"outputs", (double)model->outputs}};
     putchar('{');
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
         printf("%s\n  \"%s\": ", k ? "," : "", texts[k].name);

@@ -67,8 +67,7 @@ static void measure_series(struct layout *layout, const struct plot *plot, const
         if (isfinite(series->y[i]))
             plot_axis_widen(&layout->x, series->x[i]);
         plot_axis_widen(&layout->y, series->y[i]);
-        if (series->low == NULL || series->high == NULL || !isfinite(series->low[i]) ||
-            !isfinite(series->high[i]))
+        if (series->low == NULL || series->high == NULL || !isfinite(series->low[i]) || !isfinite(series->high[i]))
             continue;
         plot_axis_widen(&layout->x, series->x[i]);
         plot_axis_widen(&layout->y, series->low[i]);
@@ -164,8 +163,8 @@ static void write_tick_label(FILE *out, const struct plot_tick *tick)
     bool negative = tick->text[0] == '-';
     fprintf(out, "%s%s", negative ? minus_sign : "", tick->text + negative);
     if (tick->raised)
-        fprintf(out, "<tspan dy=\"-.5em\" font-size=\"72%%\">%s%d</tspan>",
-                tick->exponent < 0 ? minus_sign : "", tick->exponent < 0 ? -tick->exponent : tick->exponent);
+        fprintf(out, "<tspan dy=\"-.5em\" font-size=\"72%%\">%s%d</tspan>", tick->exponent < 0 ? minus_sign : "",
+                tick->exponent < 0 ? -tick->exponent : tick->exponent);
     fputs("</text>\n", out);
 }
 
@@ -195,8 +194,7 @@ static void write_labels(FILE *out, const struct plot *plot, const struct layout
     for (size_t i = 0; i < x->tick_count; i++) {
         if (!x->ticks[i].labelled)
             continue;
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", x->ticks[i].position,
-                y->from + 24);
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", x->ticks[i].position, y->from + 24);
         write_tick_label(out, &x->ticks[i]);
     }
     for (size_t i = 0; i < y->tick_count; i++) {
@@ -210,8 +208,8 @@ static void write_labels(FILE *out, const struct plot *plot, const struct layout
     plot_text_write_cut(out, plot->y_label, y->clamped ? noted_label_limit : label_limit);
     if (y->clamped)
         fputs(" (\xE2\x89\xA4 0 is drawn at the bottom)", out);
-    fprintf(out, "</text>\n<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-            (x->from + x->to) / 2, y->from + 48);
+    fprintf(out, "</text>\n<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", (x->from + x->to) / 2,
+            y->from + 48);
     plot_text_write_cut(out, plot->x_label, label_limit);
     fputs("</text>\n", out);
 }
@@ -240,8 +238,7 @@ static void write_band(FILE *out, const struct plot_series *series, size_t index
 
 /* Markers on every point of a short line; otherwise at about equal distances, shifted from series to series,
  * where the line has no length, and at its end. */
-static void write_markers(FILE *out, const struct plot_vertex *vertices, size_t count, size_t index,
-                          double left)
+static void write_markers(FILE *out, const struct plot_vertex *vertices, size_t count, size_t index, double left)
 {
     double next = left + marker_distance * (0.2 + (double)(index * 3 % 8) / 8);
     fputs("<path class=\"marks\" d=\"", out);
@@ -313,8 +310,7 @@ static void write_opening(FILE *out, const struct plot *plot, const struct layou
 {
     if (standalone)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", out);
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" viewBox=\"0 0 %.0f %.0f\"",
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" viewBox=\"0 0 %.0f %.0f\"",
             drawing_width, layout->height);
     if (standalone)
         fprintf(out, " width=\"%.0f\" height=\"%.0f\"", drawing_width, layout->height);

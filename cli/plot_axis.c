@@ -27,8 +27,7 @@ static const char times_ten[] = "\xC2\xB7" /* a raised dot */ "10";
 
 void plot_axis_start(struct plot_axis *axis, bool logarithmic, bool clamps)
 {
-    *axis =
-        (struct plot_axis){.logarithmic = logarithmic, .clamps = clamps, .low = INFINITY, .high = -INFINITY};
+    *axis = (struct plot_axis){.logarithmic = logarithmic, .clamps = clamps, .low = INFINITY, .high = -INFINITY};
 }
 
 void plot_axis_widen(struct plot_axis *axis, double value)
@@ -117,8 +116,7 @@ static void name_logarithmic(struct plot_tick *tick, int factor, int exponent, b
     if (tick == NULL)
         return;
     if (plain) {
-        snprintf(tick->text, sizeof tick->text, "%.*f", exponent < 0 ? -exponent : 0,
-                 factor * pow(10, exponent));
+        snprintf(tick->text, sizeof tick->text, "%.*f", exponent < 0 ? -exponent : 0, factor * pow(10, exponent));
         return;
     }
     tick->raised = true;
@@ -215,8 +213,7 @@ double plot_tick_width(const struct plot_tick *tick)
     return (double)length + 0.72 * snprintf(exponent, sizeof exponent, "%d", tick->exponent);
 }
 
-static bool label_fits(const struct plot_axis *axis, const struct plot_tick *tick, double gap,
-                       double per_character)
+static bool label_fits(const struct plot_axis *axis, const struct plot_tick *tick, double gap, double per_character)
 {
     /* At the far end there is only the margin to reach into. */
     if (per_character > 0 && tick->position + per_character * plot_tick_width(tick) / 2 > axis->to + margin)

@@ -19,7 +19,7 @@ struct plot_tick {
 
 struct plot_axis {
     bool logarithmic;
-    bool clamps; /* values <= 0 on a logarithmic axis stand at the low end; otherwise they have no position */
+    bool clamps;  /* values <= 0 on a logarithmic axis stand at the low end; otherwise they have no position */
     bool clamped; /* such a value was seen */
     bool any;     /* a value was seen that can be drawn at its own place */
     double low;   /* the ends; on a logarithmic axis their log10 */

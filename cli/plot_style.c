@@ -25,12 +25,10 @@ enum { paper, ink, quiet, grid, axis_line, first_series };
 enum { series_colours = 8 };
 
 static const struct colour colours[] = {
-    {"paper", "#ffffff", "#14171c"},    {"ink", "#1b1f24", "#e8eaed"},
-    {"quiet", "#565e68", "#a5adb8"},    {"grid", "#e7e9ec", "#282d34"},
-    {"axis", "#8b939d", "#6c7580"},     {"series-1", "#123a94", "#4a90d9"},
-    {"series-2", "#c2410c", "#f0643c"}, {"series-3", "#0e9ac0", "#45cdf2"},
-    {"series-4", "#8b2fd6", "#c86bf5"}, {"series-5", "#0b7a3c", "#74e070"},
-    {"series-6", "#d9678f", "#ff9dbb"}, {"series-7", "#a18c0a", "#c2b548"},
+    {"paper", "#ffffff", "#14171c"},    {"ink", "#1b1f24", "#e8eaed"},      {"quiet", "#565e68", "#a5adb8"},
+    {"grid", "#e7e9ec", "#282d34"},     {"axis", "#8b939d", "#6c7580"},     {"series-1", "#123a94", "#4a90d9"},
+    {"series-2", "#c2410c", "#f0643c"}, {"series-3", "#0e9ac0", "#45cdf2"}, {"series-4", "#8b2fd6", "#c86bf5"},
+    {"series-5", "#0b7a3c", "#74e070"}, {"series-6", "#d9678f", "#ff9dbb"}, {"series-7", "#a18c0a", "#c2b548"},
     {"series-8", "#4a4f5e", "#e3e6ea"},
 };
 
@@ -55,9 +53,8 @@ static void write_colour_rules(FILE *out, enum spelling spelling)
         const char *property;
         size_t colour;
     } rules[] = {
-        {".plot .paper", "fill", paper},    {".plot text", "fill", quiet},
-        {".plot .title", "fill", ink},      {".plot .name", "fill", ink},
-        {".plot .grid", "stroke", grid},    {".plot .axis", "stroke", axis_line},
+        {".plot .paper", "fill", paper},    {".plot text", "fill", quiet},     {".plot .title", "fill", ink},
+        {".plot .name", "fill", ink},       {".plot .grid", "stroke", grid},   {".plot .axis", "stroke", axis_line},
         {".plot .target", "stroke", quiet}, {".plot .marks", "stroke", paper},
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -94,8 +91,7 @@ static void write_variables(FILE *out, enum spelling spelling)
 {
     fputs(":root{", out);
     for (size_t i = 0; i < colour_count; i++)
-        fprintf(out, "--plot-%s:%s;", colours[i].name,
-                spelling == as_dark ? colours[i].dark : colours[i].light);
+        fprintf(out, "--plot-%s:%s;", colours[i].name, spelling == as_dark ? colours[i].dark : colours[i].light);
     fputs("}\n", out);
 }
 
@@ -142,7 +138,7 @@ const char *plot_style_marker(size_t series)
         "m0 4.6l4.4-7.6h-8.8z",                                /* triangle, point down */
         "m-1.5-4.7h3v3.2h3.2v3h-3.2v3.2h-3v-3.2h-3.2v-3h3.2z", /* plus */
         "m-4.2-4.2h2.6l1.6 2.4l1.6-2.4h2.6l-2.7 4.2l2.7 4.2h-2.6l-1.6-2.4l-1.6 2.4h-2.6l2.7-4.2z", /* cross */
-        "m-2.4-4.2h4.8l2.4 4.2l-2.4 4.2h-4.8l-2.4-4.2z", /* hexagon */
+        "m-2.4-4.2h4.8l2.4 4.2l-2.4 4.2h-4.8l-2.4-4.2z",                                           /* hexagon */
     };
     return markers[series % series_colours];
 }

@@ -28,8 +28,7 @@ static bool allowed_in_xml(uint32_t code)
 {
     if (code < 0x20)
         return code == '\t' || code == '\n' || code == '\r';
-    return code != 0x7F && !(code >= 0xD800 && code <= 0xDFFF) && code != 0xFFFE && code != 0xFFFF &&
-           code <= 0x10FFFF;
+    return code != 0x7F && !(code >= 0xD800 && code <= 0xDFFF) && code != 0xFFFE && code != 0xFFFF && code <= 0x10FFFF;
 }
 
 /* The length in bytes of the character at text, which is not at its end. *valid: it can be written as it is;

@@ -121,8 +121,7 @@ static const struct report_method *find_cheapest(const struct report *report, si
         if (!report_held_target(report, method))
             continue;
         ++*holders;
-        if (cheapest == NULL || isnan(cheapest->fo_per_stage) ||
-            method->fo_per_stage < cheapest->fo_per_stage)
+        if (cheapest == NULL || isnan(cheapest->fo_per_stage) || method->fo_per_stage < cheapest->fo_per_stage)
             cheapest = method;
     }
     return cheapest;
@@ -149,8 +148,7 @@ static void write_outcome(FILE *out, const struct report *report)
             plot_text_write(out, cheapest->setting);
         }
         fputs("</strong>, with ", out);
-        fprintf(out, cheapest->fo_per_stage < 1000 ? "%.3g FO per stage" : "%.0f FO per stage",
-                cheapest->fo_per_stage);
+        fprintf(out, cheapest->fo_per_stage < 1000 ? "%.3g FO per stage" : "%.0f FO per stage", cheapest->fo_per_stage);
     }
     fputs(".</p>\n", out);
 }
@@ -191,9 +189,7 @@ static void write_caption(FILE *out, const struct plot *plot)
     plot_text_write(out, text_or(plot->y_label, "value"));
     fputs(" against ", out);
     plot_text_write(out, text_or(plot->x_label, "its cost"));
-    fputs(has_band(plot) ? ", with its spread over the seeds as a band; lower is better"
-                         : "; lower is better",
-          out);
+    fputs(has_band(plot) ? ", with its spread over the seeds as a band; lower is better" : "; lower is better", out);
     if (isfinite(plot->reference) && plot->reference > 0 && plot->reference_label != NULL) {
         fputs(", and what lies below the dashed grey line meets ", out);
         plot_text_write(out, plot->reference_label);

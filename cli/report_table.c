@@ -27,15 +27,13 @@ static const struct column columns[] = {
     {"seconds", "Time spent by the method itself", offsetof(struct report_method, seconds), 3},
     {"final gap", "Distance of the objective to its true optimum, after the last stage",
      offsetof(struct report_method, final_gap), 3},
-    {"largest gap",
-     "The largest distance to the true optimum of its stage, over the stages that were measured",
+    {"largest gap", "The largest distance to the true optimum of its stage, over the stages that were measured",
      offsetof(struct report_method, max_gap), 3},
     {"final objective", "Mean loss plus regulariser over all points, after the last stage",
      offsetof(struct report_method, final_objective), 6},
     {"proved bound", "An upper limit of the final gap, proved without knowing the optimum",
      offsetof(struct report_method, final_bound), 3},
-    {"worst bound", "The largest proved bound over all stages", offsetof(struct report_method, worst_bound),
-     3},
+    {"worst bound", "The largest proved bound over all stages", offsetof(struct report_method, worst_bound), 3},
 };
 
 enum { column_count = sizeof columns / sizeof columns[0], largest_decimals = 6 };
@@ -66,8 +64,7 @@ static int decimals_of(double number, int digits)
 }
 
 /* Returns false when the column has no numbers at all. */
-static bool choose_notation(const struct report *report, const struct column *column,
-                            struct notation *notation)
+static bool choose_notation(const struct report *report, const struct column *column, struct notation *notation)
 {
     size_t numbers = 0;
     double smallest = INFINITY, largest = 0;
@@ -120,8 +117,7 @@ static void write_cell(FILE *out, const struct notation *notation, const struct 
     fprintf(out, bold ? "<td><b>%s</b>" : "<td>%s", cell.text);
     if (cell.decimals < notation->decimals) {
         fputs("<span class=\"pad\">", out);
-        fprintf(out, "%s%.*s</span>", cell.decimals == 0 ? "." : "", notation->decimals - cell.decimals,
-                "0000000");
+        fprintf(out, "%s%.*s</span>", cell.decimals == 0 ? "." : "", notation->decimals - cell.decimals, "0000000");
     }
     fputs("</td>", out);
 }

@@ -45,8 +45,7 @@ struct training {
 
 static unsigned measures(const struct training *training)
 {
-    return KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND |
-           (training->arguments->gap ? KEEPFIT_MEASURE_OPTIMUM : 0);
+    return KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND | (training->arguments->gap ? KEEPFIT_MEASURE_OPTIMUM : 0);
 }
 
 static int measure_stage(struct training *training)
@@ -211,8 +210,8 @@ static void print_text(const struct training *training, const keepfit_report *re
     if (!isnan(training->max_gap))
         printf("  measured     gap %.3g now, %.3g at the worst traced stage\n", last->gap, training->max_gap);
     if (report->validated)
-        printf("  progressive  loss %.4g, %s %.4g (each point predicted before it was learnt)\n", report->validation_loss,
-               report->classes ? "error" : "rmse", report->validation_error);
+        printf("  progressive  loss %.4g, %s %.4g (each point predicted before it was learnt)\n",
+               report->validation_loss, report->classes ? "error" : "rmse", report->validation_error);
 }
 
 /* 5 where a proof fails, or a measurement shows that an epsilon the user named was not reached. */
@@ -223,7 +222,8 @@ static int verdict(const struct training *training, const keepfit_report *report
         return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at every stage: the bound was %.3g at the worst",
                     training->epsilon, report->worst_bound);
     if (named && training->max_gap > training->epsilon)
-        return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at every stage: the gap was %.3g at the worst traced one",
+        return fail(EXIT_NOT_REACHED,
+                    "epsilon %g was not reached at every stage: the gap was %.3g at the worst traced one",
                     training->epsilon, training->max_gap);
     return EXIT_DONE;
 }

@@ -55,16 +55,16 @@ extern "C" {
 KEEPFIT_API const char *keepfit_version(void);
 
 /* Every outcome of a call: X(name, sentence). */
-#define KEEPFIT_STATUS_LIST(X)                                                                               \
-    X(OK, "done")                                                                                            \
-    X(END, "the stream has no more points")                                                                  \
-    X(NO_MEMORY, "out of memory")                                                                            \
-    X(USAGE, "an option or argument is wrong")                                                               \
-    X(DATA, "the input data is bad")                                                                         \
-    X(IO, "reading or writing failed")                                                                       \
-    X(CORRUPT, "the file is damaged or not of this kind")                                                    \
-    X(DIVERGED, "the iterate is no longer finite")                                                           \
-    X(UNSOLVED, "the optimum could not be computed to the precision asked for")                              \
+#define KEEPFIT_STATUS_LIST(X)                                                                                         \
+    X(OK, "done")                                                                                                      \
+    X(END, "the stream has no more points")                                                                            \
+    X(NO_MEMORY, "out of memory")                                                                                      \
+    X(USAGE, "an option or argument is wrong")                                                                         \
+    X(DATA, "the input data is bad")                                                                                   \
+    X(IO, "reading or writing failed")                                                                                 \
+    X(CORRUPT, "the file is damaged or not of this kind")                                                              \
+    X(DIVERGED, "the iterate is no longer finite")                                                                     \
+    X(UNSOLVED, "the optimum could not be computed to the precision asked for")                                        \
     X(CALLBACK, "a user-written objective reported a failure")
 
 typedef enum keepfit_status {
@@ -106,8 +106,8 @@ KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const cha
 typedef struct keepfit_model keepfit_model;
 
 /* Reads the file ("-": standard input) to its end, one stage a point, and gives the last stage's model. */
-KEEPFIT_API keepfit_status keepfit_train_file(const char *path, const keepfit_options *options,
-                                              keepfit_model **model, keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_train_file(const char *path, const keepfit_options *options, keepfit_model **model,
+                                              keepfit_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------
  * 3. Your own loop
@@ -130,8 +130,7 @@ typedef struct keepfit_point {
 
 typedef struct keepfit_fit keepfit_fit;
 
-KEEPFIT_API keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **fit,
-                                              keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **fit, keepfit_error *error);
 KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
 
 /* One stage: the point joins the history and the model is made good for everything so far. A point that is
@@ -148,21 +147,21 @@ KEEPFIT_API const keepfit_error *keepfit_fit_error(const keepfit_fit *fit);
 
 /* What is known at no cost. */
 typedef struct keepfit_report {
-    const char *method;   /* the method at work; for auto, the one it chose */
-    const char *reason;   /* for auto, why; otherwise "" */
-    uint64_t stage;       /* points so far */
-    uint64_t features;    /* highest feature so far, bias not counted */
-    uint64_t classes;     /* classes so far; 0 for a regression */
-    uint64_t fo;          /* gradients of single points computed so far (first-order oracle calls) */
-    uint64_t steps;       /* inner steps so far */
-    double lambda;        /* the regulariser's factor at this stage */
-    double bound;         /* proved bound on the gap at this stage if the method keeps one, otherwise NaN */
-    double worst_bound;   /* the largest such bound over all stages, otherwise NaN */
-    double smoothness;    /* largest curvature of one point's function so far (L) */
-    double seconds;       /* spent inside the fit */
+    const char *method; /* the method at work; for auto, the one it chose */
+    const char *reason; /* for auto, why; otherwise "" */
+    uint64_t stage;     /* points so far */
+    uint64_t features;  /* highest feature so far, bias not counted */
+    uint64_t classes;   /* classes so far; 0 for a regression */
+    uint64_t fo;        /* gradients of single points computed so far (first-order oracle calls) */
+    uint64_t steps;     /* inner steps so far */
+    double lambda;      /* the regulariser's factor at this stage */
+    double bound;       /* proved bound on the gap at this stage if the method keeps one, otherwise NaN */
+    double worst_bound; /* the largest such bound over all stages, otherwise NaN */
+    double smoothness;  /* largest curvature of one point's function so far (L) */
+    double seconds;     /* spent inside the fit */
     /* Progressive validation: each point predicted before it is learnt. */
-    uint64_t validated;     /* points that could be predicted */
-    double validation_loss; /* mean loss of those predictions; NaN before the first */
+    uint64_t validated;      /* points that could be predicted */
+    double validation_loss;  /* mean loss of those predictions; NaN before the first */
     double validation_error; /* classification: share of wrong labels; regression: root mean squared error */
 } keepfit_report;
 
@@ -176,10 +175,10 @@ typedef enum keepfit_measure {
 } keepfit_measure;
 
 typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
-    double objective; /* g_i(x_i) */
-    double bound;     /* proved: never below the gap */
-    double optimum;   /* min g_i over the domain */
-    double gap;       /* objective - optimum */
+    double objective;                /* g_i(x_i) */
+    double bound;                    /* proved: never below the gap */
+    double optimum;                  /* min g_i over the domain */
+    double gap;                      /* objective - optimum */
 } keepfit_measurement;
 
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
@@ -253,8 +252,8 @@ KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_s
 KEEPFIT_API keepfit_status keepfit_stream_read_all(keepfit_stream *stream);
 /* Another stream over the same points (after read_all), in the order that another seed's shuffle gives. The
  * original must outlive it. */
-KEEPFIT_API keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t seed,
-                                                  keepfit_stream **other, keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t seed, keepfit_stream **other,
+                                                  keepfit_error *error);
 KEEPFIT_API keepfit_status keepfit_stream_rewind(keepfit_stream *stream);
 KEEPFIT_API void keepfit_stream_close(keepfit_stream *stream);
 
@@ -280,9 +279,8 @@ typedef struct keepfit_objective {
     int (*curvature)(void *context, const keepfit_point *point, double *curvature);
 } keepfit_objective;
 
-KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options,
-                                                     const keepfit_objective *objective, keepfit_fit **fit,
-                                                     keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
+                                                     keepfit_fit **fit, keepfit_error *error);
 /* x itself: dimension numbers (for built-in objectives, bias first, then [feature][output]). */
 KEEPFIT_API const double *keepfit_fit_iterate(const keepfit_fit *fit, size_t *dimension);
 

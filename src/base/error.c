@@ -62,8 +62,7 @@ static size_t write_place(char *text, size_t size, const char *name, uint64_t li
 {
     int length;
     if (line && column)
-        length = snprintf(text, size, "%s:%llu:%llu: ", name, (unsigned long long)line,
-                          (unsigned long long)column);
+        length = snprintf(text, size, "%s:%llu:%llu: ", name, (unsigned long long)line, (unsigned long long)column);
     else if (line)
         length = snprintf(text, size, "%s:%llu: ", name, (unsigned long long)line);
     else
@@ -73,8 +72,8 @@ static size_t write_place(char *text, size_t size, const char *name, uint64_t li
     return (size_t)length < size ? (size_t)length : size - 1;
 }
 
-keepfit_status kf_fail_at(keepfit_error *error, keepfit_status status, const char *name, uint64_t line,
-                          uint64_t column, const char *format, ...)
+keepfit_status kf_fail_at(keepfit_error *error, keepfit_status status, const char *name, uint64_t line, uint64_t column,
+                          const char *format, ...)
 {
     if (error) {
         va_list arguments;

@@ -12,8 +12,8 @@
 void kf_error_clear(keepfit_error *error);
 keepfit_status kf_fail(keepfit_error *error, keepfit_status status, const char *format, ...) KF_PRINTF(3, 4);
 /* The message becomes "name:line:column: text"; a line or column of 0 is left out. */
-keepfit_status kf_fail_at(keepfit_error *error, keepfit_status status, const char *name, uint64_t line,
-                          uint64_t column, const char *format, ...) KF_PRINTF(6, 7);
+keepfit_status kf_fail_at(keepfit_error *error, keepfit_status status, const char *name, uint64_t line, uint64_t column,
+                          const char *format, ...) KF_PRINTF(6, 7);
 keepfit_status kf_fail_memory(keepfit_error *error);
 
 #endif

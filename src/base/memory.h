@@ -12,8 +12,7 @@ void *kf_allocate(size_t count, size_t size);
  * elements are zeroed. On failure *array and *capacity stay as they were. */
 bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
-#define KF_RESERVE(array, capacity, needed)                                                                  \
-    kf_reserve((void **)&(array), &(capacity), (needed), sizeof *(array))
+#define KF_RESERVE(array, capacity, needed) kf_reserve((void **)&(array), &(capacity), (needed), sizeof *(array))
 
 char *kf_copy_text(const char *text);
 

@@ -39,8 +39,8 @@ struct scan {
     const char *stop;
     uint64_t mantissa;
     long exponent;
-    int digits;      /* significant ones */
-    int any;         /* at least one digit seen */
+    int digits; /* significant ones */
+    int any;    /* at least one digit seen */
 };
 
 static void take_digit(struct scan *scan, char c)

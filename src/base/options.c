@@ -18,16 +18,26 @@ struct row {
 };
 
 #define AT(field) offsetof(struct keepfit_options, field)
-#define REAL(key, value, initial, group, field, least, most, above, help)                                    \
-    {{key, value, initial, group, help, NULL, KEEPFIT_REAL}, AT(field), least, most, above}
-#define COUNT(key, value, initial, group, field, least, most, help)                                          \
-    {{key, value, initial, group, help, NULL, KEEPFIT_COUNT}, AT(field), least, most, false}
-#define CHOICE(key, choices, initial, group, field, help)                                                    \
-    {{key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), 0, 0, false}
-#define TEXT(key, value, initial, group, field, help)                                                        \
-    {{key, value, initial, group, help, NULL, KEEPFIT_TEXT}, AT(field), 0, 0, false}
-#define FLAG(key, group, field, help)                                                                        \
-    {{key, "", "false", group, help, NULL, KEEPFIT_FLAG}, AT(field), 0, 0, false}
+#define REAL(key, value, initial, group, field, least, most, above, help)                                              \
+    {                                                                                                                  \
+        {key, value, initial, group, help, NULL, KEEPFIT_REAL}, AT(field), least, most, above                          \
+    }
+#define COUNT(key, value, initial, group, field, least, most, help)                                                    \
+    {                                                                                                                  \
+        {key, value, initial, group, help, NULL, KEEPFIT_COUNT}, AT(field), least, most, false                         \
+    }
+#define CHOICE(key, choices, initial, group, field, help)                                                              \
+    {                                                                                                                  \
+        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), 0, 0, false                          \
+    }
+#define TEXT(key, value, initial, group, field, help)                                                                  \
+    {                                                                                                                  \
+        {key, value, initial, group, help, NULL, KEEPFIT_TEXT}, AT(field), 0, 0, false                                 \
+    }
+#define FLAG(key, group, field, help)                                                                                  \
+    {                                                                                                                  \
+        {key, "", "false", group, help, NULL, KEEPFIT_FLAG}, AT(field), 0, 0, false                                    \
+    }
 
 static const struct row table[] = {
     CHOICE("loss", "squared|logistic|huber|hinge|softmax", "squared", "problem", loss,
@@ -48,22 +58,25 @@ static const struct row table[] = {
     TEXT("method", "NAME", "auto", "method", method, "How the model is kept; 'keepfit list methods' tells them."),
     REAL("epsilon", "E", "0.001", "method", epsilon, 0, 1e300, true,
          "How far above the best possible objective the model may be, at every stage."),
-    CHOICE("setting", "theory|paper|tuned", "tuned", "method", setting,
-           "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "
-           "override single ones."),
+    CHOICE(
+        "setting", "theory|paper|tuned", "tuned", "method", setting,
+        "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "
+        "override single ones."),
     REAL("alpha", "A", "", "method", alpha, 0, 1e300, false,
          "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
          "output until the stream has grown by the share A (0.002)."),
     COUNT("inner", "T", "", "method", inner, 1, 1e15, "Inner steps a stage (or an epoch, for svrg, sarah, katyusha)."),
     COUNT("outer", "S", "", "method", outer, 1, 1e15, "Epochs a stage, for svrg, sarah and katyusha."),
     TEXT("step", "S|RULE", "", "method", step,
-         "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); paper, as printed there (1/(lambda*t), for csvrg "
+         "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); paper, as printed there (1/(lambda*t), "
+         "for csvrg "
          "1/(lambda*i*t)); capped, the same but at most 1/L; theory, csvrg's 4/(mu*(t+beta))."),
     REAL("smoothness", "L", "", "method", smoothness, 0, 1e300, true,
          "Largest curvature of one point's function, instead of the one seen in the data."),
     REAL("lipschitz", "G", "", "method", lipschitz, 0, 1e300, true,
          "Largest gradient of one point's function in the domain, instead of the one derived from data and domain."),
-    REAL("convexity", "MU", "", "method", convexity, 0, 1e300, true, "Strong convexity that methods assume, instead of 2*lambda."),
+    REAL("convexity", "MU", "", "method", convexity, 0, 1e300, true,
+         "Strong convexity that methods assume, instead of 2*lambda."),
     COUNT("seed", "N", "1", "method", seed, 0, 1.8e19, "Seed of all random choices: same seed, same bits."),
     COUNT("threads", "N", "1", "method", threads, 1, 1024, "Threads; the result is the same for any number."),
 
@@ -71,7 +84,8 @@ static const struct row table[] = {
     FLAG("shuffle", "data", shuffle, "Visit the rows in an order drawn from the seed (reads all first)."),
     COUNT("limit", "N", "", "data", limit, 1, 1e18, "Use at most N points, counted after the shuffle."),
     CHOICE("scale", "none|columns|rows|minmax", "none", "data", scale,
-           "columns: each to unit Euclidean norm over the rows used; minmax: each to [-1, 1] (both read all first); rows: each "
+           "columns: each to unit Euclidean norm over the rows used; minmax: each to [-1, 1] (both read all first); "
+           "rows: each "
            "to unit norm. The saved model predicts unscaled rows."),
     CHOICE("on-error", "stop|skip", "stop", "data", on_error, "What a bad row does: stop, or be skipped and counted."),
     FLAG("zero-based", "data", zero_based, "LIBSVM indices begin at 0 instead of 1."),
@@ -82,7 +96,8 @@ static const struct row table[] = {
          "Column of the target, by name or number from 1 (CSV, npy); default: one named target, label, class or y, "
          "otherwise the last. 'none': there is no target."),
     TEXT("targets", "FILE", "", "data", targets, "Targets in a file of their own (npy and idx)."),
-    TEXT("weight-column", "COLUMN", "", "data", weights, "CSV column that holds the points' weights, by name or number from 1."),
+    TEXT("weight-column", "COLUMN", "", "data", weights,
+         "CSV column that holds the points' weights, by name or number from 1."),
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
     FLAG("accept-cut", "data", accept_cut,
          "Accept a last line without a newline; by default it is refused, since the file may have been cut there."),

@@ -97,8 +97,7 @@ static const struct kf_domain_type types[] = {
     {"none", "none", "the whole space", 0, whole_project, whole_extent, whole_extent},
     {"ball", "ball:R", "Euclidean norm at most R", 1, ball_project, ball_radius, ball_diameter},
     {"box", "box:LO:HI", "every coordinate between LO and HI", 2, box_project, box_radius, box_diameter},
-    {"simplex", "simplex", "coordinates >= 0 that sum to 1", 0, simplex_project, simplex_radius,
-     simplex_diameter},
+    {"simplex", "simplex", "coordinates >= 0 that sum to 1", 0, simplex_project, simplex_radius, simplex_diameter},
 };
 
 const struct kf_domain_type *kf_domain_entry(size_t k)
@@ -137,14 +136,13 @@ keepfit_status kf_domain_read(struct kf_domain *domain, const char *text, keepfi
     for (size_t k = 0; k < type->numbers; k++)
         if (!read_number(&at, &numbers[k]))
             return refuse(text, error);
-    bool sound = type->numbers == 0 || (type->numbers == 1 && numbers[0] > 0) ||
-                 (type->numbers == 2 && numbers[0] < numbers[1]);
+    bool sound =
+        type->numbers == 0 || (type->numbers == 1 && numbers[0] > 0) || (type->numbers == 2 && numbers[0] < numbers[1]);
     if (*at || !sound)
         return refuse(text, error);
     *domain = (struct kf_domain){.type = type, .first = numbers[0], .second = numbers[1]};
     return KEEPFIT_OK;
 }
-
 
 bool kf_domain_is_whole(const struct kf_domain *domain)
 {

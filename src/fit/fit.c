@@ -28,8 +28,8 @@ static keepfit_status check_options(const keepfit_options *options, const struct
         return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", method->name);
     double lambda = total ? options->lambda_total : options->lambda;
     if (method->needs_convexity && !(lambda > 0))
-        return kf_fail(error, KEEPFIT_USAGE, "--lambda: must be above 0 for --method %s, which relies on strong convexity",
-                       method->name);
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "--lambda: must be above 0 for --method %s, which relies on strong convexity", method->name);
     if (options->setting == KF_SETTING_THEORY && !(lambda > 0) && isnan(options->convexity))
         return kf_fail(error, KEEPFIT_USAGE, "--lambda: must be above 0 for --setting theory (or give --convexity)");
     return KEEPFIT_OK;
@@ -185,7 +185,8 @@ static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *p
     if (!isfinite(point->weight) || point->weight < 0)
         return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
     if (kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_THIRD)
-        return kf_fail(error, KEEPFIT_DATA, "label %g is a third class besides %g and %g; loss %s is for two (softmax takes more)",
+        return kf_fail(error, KEEPFIT_DATA,
+                       "label %g is a third class besides %g and %g; loss %s is for two (softmax takes more)",
                        point->target, fit->labels.label[0], fit->labels.label[1], fit->problem.objective.loss->name);
     return check_row(fit, &point->row, error);
 }
@@ -243,8 +244,7 @@ static void update_constants(keepfit_fit *fit)
     objective->weight_total += weight;
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
         objective->lambda = fit->options->lambda_total / objective->weight_total;
-    objective->curvature_most =
-        fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
+    objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
 }
 
 static bool is_wrong(const struct kf_objective *objective, double target)
@@ -291,7 +291,8 @@ static keepfit_status run_stage(keepfit_fit *fit)
     else if (status == KEEPFIT_OK && !kf_all_finite(kf_size(problem), problem->x))
         status = kf_fail(&fit->error, KEEPFIT_DIVERGED,
                          "stage %zu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded "
-                         "--domain or --scale would help", problem->points.count, at_work(fit)->method->name);
+                         "--domain or --scale would help",
+                         problem->points.count, at_work(fit)->method->name);
     if (status == KEEPFIT_OK && !isnan(problem->bound))
         fit->worst_bound = fmax(fit->worst_bound, problem->bound);
     return status;

@@ -79,8 +79,7 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
         index[0] = 0;
         copy_indices(index + extra, row, (uint32_t)extra);
     }
-    points->place[points->count] =
-        (struct kf_place){.value = value, .count = (uint32_t)count, .dense = dense};
+    points->place[points->count] = (struct kf_place){.value = value, .count = (uint32_t)count, .dense = dense};
     points->target[points->count] = point->target;
     points->weight[points->count] = point->weight;
     points->count++;

@@ -22,8 +22,8 @@ struct kf_problem {
     struct kf_random random;
     uint64_t steps;
 
-    double *x;     /* the model: the output of the last stage */
-    double bound;  /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
+    double *x;                          /* the model: the output of the last stage */
+    double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double *scratch;                    /* one vector, for projections */
     double *spare;                      /* another, for kf_gap_bound */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */

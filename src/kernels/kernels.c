@@ -68,8 +68,8 @@ static double sparse_dot(const keepfit_row *row, const double *x, size_t slots)
 void kf_row_scores(const keepfit_row *row, const double *x, size_t slots, size_t outputs, double *score)
 {
     if (outputs == 1) {
-        score[0] = row->index ? sparse_dot(row, x, slots)
-                              : kf_dot(row->count < slots ? row->count : slots, row->value, x);
+        score[0] =
+            row->index ? sparse_dot(row, x, slots) : kf_dot(row->count < slots ? row->count : slots, row->value, x);
         return;
     }
     for (size_t k = 0; k < outputs; k++)

@@ -27,8 +27,7 @@ double kf_constant_lipschitz(const struct kf_problem *problem, struct kf_lipschi
     if (radius != lipschitz->radius)
         *lipschitz = (struct kf_lipschitz){.radius = radius};
     for (; lipschitz->counted < problem->points.count; lipschitz->counted++)
-        lipschitz->slope_most =
-            fmax(lipschitz->slope_most, kf_slope_most(objective, lipschitz->counted, radius));
+        lipschitz->slope_most = fmax(lipschitz->slope_most, kf_slope_most(objective, lipschitz->counted, radius));
     double share = (double)problem->points.count * kf_inverse_weight(objective);
     return lipschitz->slope_most * share + 2 * objective->lambda * radius;
 }
@@ -63,13 +62,15 @@ keepfit_status kf_step_read(const keepfit_options *options, struct kf_step_size 
     else if (theory && strcmp(text, "theory") == 0)
         *step = (struct kf_step_size){KF_STEP_THEORY, 0};
     else
-        return kf_fail(error, KEEPFIT_USAGE, "--step: '%s' is no step of %s; it takes a number above 0 or a share of 1/L "
-                       "such as 0.3/L%s%s", text, options->method, decreasing ? ", paper, capped" : "",
-                       theory ? ", theory" : "");
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "--step: '%s' is no step of %s; it takes a number above 0 or a share of 1/L "
+                       "such as 0.3/L%s%s",
+                       text, options->method, decreasing ? ", paper, capped" : "", theory ? ", theory" : "");
     bool needs_lambda = step->rule == KF_STEP_PAPER || step->rule == KF_STEP_CAPPED || step->rule == KF_STEP_THEORY;
     double lambda = options->lambda_total > 0 ? options->lambda_total : options->lambda;
     if (needs_lambda && !(lambda > 0))
-        return kf_fail(error, KEEPFIT_USAGE, "--lambda: must be above 0 for a step that is a multiple of 1/lambda "
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "--lambda: must be above 0 for a step that is a multiple of 1/lambda "
                        "(give --step a number or a share of 1/L instead)");
     return KEEPFIT_OK;
 }

@@ -12,8 +12,8 @@ struct kf_csvrg {
     struct kf_average average;
     struct kf_step_size step;
     struct kf_lipschitz lipschitz;
-    size_t previous; /* the paper's prev */
-    bool stale;      /* the functions changed: recompute at the next stage whatever alpha says */
+    size_t previous;      /* the paper's prev */
+    bool stale;           /* the functions changed: recompute at the next stage whatever alpha says */
     uint64_t full_stages; /* stages that computed full gradients */
 };
 

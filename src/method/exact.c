@@ -23,8 +23,8 @@
 #define ROUNDS_MOST 100
 
 struct exact {
-    double *second;  /* S, lower triangle by columns, leading dimension `stride` */
-    double *factor;  /* Cholesky factor of S + factor_diagonal */
+    double *second; /* S, lower triangle by columns, leading dimension `stride` */
+    double *factor; /* Cholesky factor of S + factor_diagonal */
     size_t stride;
     size_t factor_size;     /* size for which the factor was made; 0: none */
     double factor_diagonal; /* lambda W_0 */
@@ -122,8 +122,8 @@ static bool make_factor(const struct kf_problem *problem, struct exact *exact, d
 static bool refresh_factor(struct kf_problem *problem, struct exact *exact, double diagonal)
 {
     size_t size = kf_size(problem), newest = problem->points.count - 1;
-    bool outgrown = diagonal > GROWTH_MOST * exact->factor_diagonal ||
-                    (double)newest > GROWTH_MOST * (double)exact->factor_points;
+    bool outgrown =
+        diagonal > GROWTH_MOST * exact->factor_diagonal || (double)newest > GROWTH_MOST * (double)exact->factor_points;
     if (exact->factor_size != size || outgrown)
         return make_factor(problem, exact, diagonal);
     double root = sqrt(problem->points.weight[newest]);
@@ -199,7 +199,7 @@ static bool solve_inside(struct kf_problem *problem, struct exact *exact, double
     }
     for (size_t k = 0; k < size; k++)
         exact->direction[k] = -exact->first[k];
-    kf_quadratic_minimise(quadratic, problem, exact->direction, problem->x);
+    kf_quadratic_minimise(quadratic, problem, exact->direction, KF_PRECISE, problem->x);
     problem->steps++;
     return true;
 }
@@ -209,8 +209,8 @@ static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepf
     struct exact *exact = state;
     size_t size = kf_size(problem), newest = problem->points.count - 1;
     if (size > SIZE_MOST)
-        return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)", size,
-                       SIZE_MOST);
+        return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)",
+                       size, SIZE_MOST);
     if (!grow(exact, size))
         return kf_fail_memory(error);
     take_point(problem, exact, newest);
@@ -220,8 +220,10 @@ static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepf
             return kf_fail_memory(error);
     } else {
         if (!refresh_factor(problem, exact, diagonal))
-            return kf_fail(error, KEEPFIT_DIVERGED, "stage %zu: the normal equations are not positive definite "
-                           "(values too large, or lambda too small)", newest + 1);
+            return kf_fail(error, KEEPFIT_DIVERGED,
+                           "stage %zu: the normal equations are not positive definite "
+                           "(values too large, or lambda too small)",
+                           newest + 1);
         solve(problem, exact, diagonal);
     }
     measure_residual(problem, exact, diagonal);

@@ -32,8 +32,8 @@ static keepfit_status katyusha_create(struct kf_problem *problem, void *state, k
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
         if (!kf_problem_vector(problem, vectors[k]))
             return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false,
-                        &katyusha->step, error);
+    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &katyusha->step,
+                        error);
 }
 
 /* out = argmin |p - from|^2/(2a) + gradient.p + lambda|p|^2 over D; out may be from. */

@@ -14,7 +14,7 @@ static const struct kf_method automatic = {
 };
 
 static const struct kf_method *const methods[] = {
-    &automatic, &kf_csvrg_method, &kf_gd,   &kf_sgd,   &kf_sgd_sparse, &kf_svrg,
+    &automatic, &kf_csvrg_method, &kf_gd,       &kf_sgd,   &kf_sgd_sparse, &kf_svrg,
     &kf_saga,   &kf_sarah,        &kf_katyusha, &kf_exact, &kf_refit,
 };
 

@@ -61,8 +61,8 @@ static keepfit_status refit_stage(struct kf_problem *problem, void *state, keepf
     problem->bound = kf_gap_bound(problem, problem->x, refit->gradient);
     if ((proves ? problem->bound : estimate(problem, refit->gradient)) <= epsilon)
         return KEEPFIT_OK;
-    keepfit_status status = kf_optimum_find(&refit->optimum, problem, proves ? SOLVE_TO * epsilon : 0, problem->x,
-                                            refit->sum, error);
+    keepfit_status status =
+        kf_optimum_find(&refit->optimum, problem, proves ? SOLVE_TO * epsilon : 0, problem->x, refit->sum, error);
     problem->steps++;
     kf_complete_gradient(&problem->objective, refit->sum, problem->x, refit->gradient);
     problem->bound = kf_gap_bound(problem, problem->x, refit->gradient);
@@ -83,7 +83,8 @@ static void refit_destroy(void *state)
 
 const struct kf_method kf_refit = {
     .name = "refit",
-    .summary = "hold the model, track its exact gradient, re-solve by Newton only when the proved bound exceeds epsilon",
+    .summary =
+        "hold the model, track its exact gradient, re-solve by Newton only when the proved bound exceeds epsilon",
     .needs_convexity = true,
     .holds_epsilon = true,
     .state_size = sizeof(struct refit),

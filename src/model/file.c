@@ -256,8 +256,7 @@ static keepfit_model *decode(struct cursor *cursor)
     uint64_t outputs = take_number(cursor, 8), classes = take_number(cursor, 8);
     uint64_t room = (uint64_t)(cursor->end - cursor->at) / 8;
     if (cursor->failed || !fixed.loss || outputs == 0 || outputs > room || classes > room || fixed.features > room ||
-        (fixed.features && outputs > room / fixed.features) ||
-        classes + outputs + fixed.features * outputs != room)
+        (fixed.features && outputs > room / fixed.features) || classes + outputs + fixed.features * outputs != room)
         return NULL;
     keepfit_model *model = kf_model_create(fixed.features, outputs, classes);
     if (!model)

@@ -97,12 +97,11 @@ static void predict_many(const keepfit_model *model, const double *scores, keepf
     prediction->probability = 1 / sum;
 }
 
-keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_row *row,
-                                     keepfit_prediction *prediction, double *scores)
+keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_row *row, keepfit_prediction *prediction,
+                                     double *scores)
 {
     double few[16], *own = scores ? scores : few;
-    if (!scores && model->outputs > sizeof few / sizeof few[0] &&
-        !(own = kf_allocate(model->outputs, sizeof *own)))
+    if (!scores && model->outputs > sizeof few / sizeof few[0] && !(own = kf_allocate(model->outputs, sizeof *own)))
         return KEEPFIT_NO_MEMORY;
     find_scores(model, row, own);
     *prediction = (keepfit_prediction){.probability = NAN, .outputs = model->outputs};

@@ -37,8 +37,7 @@ static void callback_factors(struct kf_objective *objective, const double *x, si
         objective->callback_failed = true;
 }
 
-static void callback_add(const struct kf_objective *objective, double scale, size_t j, const double *factors,
-                         double *y)
+static void callback_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)
 {
     (void)j;
     kf_add(kf_dimension(objective), scale, factors, y);

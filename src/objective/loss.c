@@ -203,8 +203,8 @@ static double softmax_slope_bound(double score, double b, double delta)
 }
 
 static const struct kf_loss losses[] = {
-    {"squared", "(z-b)^2, for numbers", KF_NUMBERS, squared_value, squared_slope, squared_curve,
-     squared_curve_bound, squared_slope_bound, false},
+    {"squared", "(z-b)^2, for numbers", KF_NUMBERS, squared_value, squared_slope, squared_curve, squared_curve_bound,
+     squared_slope_bound, false},
     {"logistic", "log(1+exp(-bz)), for two classes; gives probabilities", KF_TWO_CLASSES, logistic_value,
      logistic_slope, logistic_curve, logistic_curve_bound, logistic_slope_bound, true},
     {"huber", "(z-b)^2 up to |z-b| = delta, linear beyond; for numbers with outliers", KF_NUMBERS, huber_value,

@@ -63,7 +63,7 @@ double kf_slope_most(const struct kf_objective *objective, size_t j, double radi
         return INFINITY;
     keepfit_row row = kf_points_row(objective->points, j);
     double norm = sqrt(kf_square(row.count, row.value));
-    double slope = objective->loss->slope_bound(norm > 0 ? norm * radius : 0, objective->points->target[j],
-                                                objective->delta);
+    double slope =
+        objective->loss->slope_bound(norm > 0 ? norm * radius : 0, objective->points->target[j], objective->delta);
     return objective->points->weight[j] * slope * norm;
 }

@@ -8,6 +8,8 @@
 #define ROUNDS_MOST 200
 /* Once the model promises less than this share of the value, the next step is the last: Newton doubles the digits. */
 #define LAST_STEP 1e-15
+/* How well the quadratic model is minimised inside a domain when only a target has to be met. */
+#define ROUGH 1e-6
 
 /* H[lower] += curve * a a' (each entry an outputs x outputs block), for a sparse row or several outputs. */
 static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
@@ -76,7 +78,7 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
 
 /* Newton's direction in spare[0], and how much the quadratic model falls along it; negative: no direction. */
 static double model_direction(struct kf_optimum *optimum, struct kf_problem *problem, const struct kf_standing *at,
-                              double **spare)
+                              double precision, double **spare)
 {
     struct kf_quadratic *quadratic = &optimum->quadratic;
     size_t size = kf_size(problem);
@@ -89,7 +91,7 @@ static double model_direction(struct kf_optimum *optimum, struct kf_problem *pro
     for (size_t k = 0; k < size; k++)
         linear[k] = at->gradient[k] - bent[k];
     memcpy(target, at->x, size * sizeof *target);
-    kf_quadratic_minimise(quadratic, problem, linear, target);
+    kf_quadratic_minimise(quadratic, problem, linear, precision, target);
     kf_add(size, -1, at->x, target);
     kf_quadratic_product(quadratic, target, bent);
     return -(kf_dot(size, at->gradient, target) + kf_dot(size, target, bent) / 2);
@@ -99,10 +101,11 @@ bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, dou
                      double **spare)
 {
     size_t size = kf_size(problem);
+    double precision = target > 0 ? ROUGH : KF_PRECISE;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (kf_standing_good(at, target))
             return true;
-        double fall = model_direction(optimum, problem, at, spare);
+        double fall = model_direction(optimum, problem, at, precision, spare);
         bool last = fall <= LAST_STEP * fabs(at->value);
         if (!(fall > 0))
             return last && isfinite(fall);

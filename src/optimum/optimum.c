@@ -94,6 +94,7 @@ keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *pr
     if (problem->objective.callback_failed)
         return kf_fail(error, KEEPFIT_CALLBACK, "a user-written objective reported a failure");
     if (!solved || !isfinite(at.value))
-        return kf_fail(error, KEEPFIT_UNSOLVED, "the optimum of stage %zu could not be computed", problem->points.count);
+        return kf_fail(error, KEEPFIT_UNSOLVED, "the optimum of stage %zu could not be computed",
+                       problem->points.count);
     return KEEPFIT_OK;
 }

@@ -11,7 +11,7 @@
 #include "optimum/lapack.h"
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
-#define ROUNDS_MOST 400000
+#define ROUNDS_MOST 100000
 
 void kf_quadratic_free(struct kf_quadratic *quadratic)
 {
@@ -123,7 +123,7 @@ static double largest_size(size_t count, const double *v)
 }
 
 static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                            double *y)
+                            double precision, double *y)
 {
     size_t size = quadratic->size;
     double top = largest_eigenvalue_bound(quadratic);
@@ -152,15 +152,15 @@ static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_prob
             y[k] = next[k];
         }
         momentum = following;
-        still = moved <= 1e-16 * largest_size(size, y) ? still + 1 : 0;
+        still = moved <= precision * largest_size(size, y) ? still + 1 : 0;
     }
 }
 
 void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                           double *y)
+                           double precision, double *y)
 {
     if (kf_domain_is_whole(&problem->domain))
         minimise_whole(quadratic, c, y);
     else
-        minimise_inside(quadratic, problem, c, y);
+        minimise_inside(quadratic, problem, c, precision, y);
 }

@@ -22,8 +22,12 @@ void kf_quadratic_product(const struct kf_quadratic *quadratic, const double *v,
 /* Factorises H + ridge*I, with the smallest ridge (0 first) that works. False: H holds non-finite numbers. */
 bool kf_quadratic_factorise(struct kf_quadratic *quadratic);
 
-/* Moves y, the starting point, to the minimiser. In the whole space H must have been factorised. */
+/* Moves y, the starting point, to the minimiser. In the whole space H must have been factorised. Inside a domain it stops when
+ * a round moves no coordinate by more than `precision`, relative to the largest. */
 void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                           double *y);
+                           double precision, double *y);
+
+/* With it the value is exact to rounding: the error of y is squared, and scaled by at most the condition number. */
+#define KF_PRECISE 1e-13
 
 #endif

@@ -30,10 +30,9 @@ static keepfit_status check_size(const struct kf_array *array, keepfit_error *er
         return status;
     if (!__builtin_add_overflow(bytes, array->header_bytes, &all) && all == source->bytes)
         return KEEPFIT_OK;
-    return kf_fail_at(
-        error, KEEPFIT_DATA, source->name, 0, 0,
-        "the header tells of %zu rows and %zu columns, which take %zu bytes, but %llu follow it", array->rows,
-        array->columns, bytes, (unsigned long long)(source->bytes - array->header_bytes));
+    return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0,
+                      "the header tells of %zu rows and %zu columns, which take %zu bytes, but %llu follow it",
+                      array->rows, array->columns, bytes, (unsigned long long)(source->bytes - array->header_bytes));
 }
 
 keepfit_status kf_array_open(struct kf_array *array, struct kf_source *source, keepfit_error *error)
@@ -49,8 +48,8 @@ keepfit_status kf_array_open(struct kf_array *array, struct kf_source *source, k
     else if (kf_is_idx(bytes, count))
         status = kf_idx_header(array, error);
     else
-        status = kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0,
-                            "neither an npy nor an idx file, by its first bytes");
+        status =
+            kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0, "neither an npy nor an idx file, by its first bytes");
     return status == KEEPFIT_OK ? check_size(array, error) : status;
 }
 
@@ -76,8 +75,7 @@ static keepfit_status check_end(struct kf_array *array, keepfit_error *error)
         return status;
     if (count > 0)
         return kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0,
-                          "there are bytes behind the last of the %zu rows that the header tells of",
-                          array->rows);
+                          "there are bytes behind the last of the %zu rows that the header tells of", array->rows);
     return KEEPFIT_END;
 }
 
@@ -90,12 +88,10 @@ static keepfit_status read_raw(struct kf_array *array, keepfit_error *error)
             return KEEPFIT_OK;
         needed *= array->rows;
     }
-    keepfit_status status =
-        kf_source_take(array->source, &array->raw, &array->raw_capacity, needed, &got, error);
+    keepfit_status status = kf_source_take(array->source, &array->raw, &array->raw_capacity, needed, &got, error);
     if (status == KEEPFIT_OK && got < needed)
         status = fail_short(array, error);
-    if (status == KEEPFIT_OK && !array->value &&
-        !(array->value = kf_allocate(array->columns, sizeof *array->value)))
+    if (status == KEEPFIT_OK && !array->value && !(array->value = kf_allocate(array->columns, sizeof *array->value)))
         status = kf_fail_memory(error);
     return status;
 }

@@ -54,16 +54,16 @@ static keepfit_status find_column(const struct kf_columns *columns, const char *
     if (*column != KF_NO_COLUMN) {
         if (find_name(columns, text, *column + 1) == KF_NO_COLUMN)
             return KEEPFIT_OK;
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0,
-                          "two columns are called '%s'; give --%s its number", quote, option);
+        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "two columns are called '%s'; give --%s its number",
+                          quote, option);
     }
     bool is_number = kf_read_count(text, end, &number, &stop) != KF_NUMBER_NONE && stop == end;
     if (!is_number)
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s", quote,
-                          option, columns->name ? "" : "; there are no names");
+        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s", quote, option,
+                          columns->name ? "" : "; there are no names");
     if (number < 1 || number > columns->count)
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "there is no column %s (--%s), only 1 to %zu",
-                          quote, option, columns->count);
+        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "there is no column %s (--%s), only 1 to %zu", quote,
+                          option, columns->count);
     *column = (size_t)number - 1;
     return KEEPFIT_OK;
 }
@@ -89,14 +89,13 @@ static keepfit_status check_width(const struct kf_columns *columns, uint64_t max
 {
     size_t taken = (columns->target != KF_NO_COLUMN) + (columns->weight != KF_NO_COLUMN);
     if (columns->count <= taken)
-        return kf_fail_at(
-            error, KEEPFIT_DATA, source, 0, 0,
-            "%zu column%s leave%s no feature beside the target (--target none: there is no target)",
-            columns->count, columns->count == 1 ? "" : "s", columns->count == 1 ? "s" : "");
+        return kf_fail_at(error, KEEPFIT_DATA, source, 0, 0,
+                          "%zu column%s leave%s no feature beside the target (--target none: there is no target)",
+                          columns->count, columns->count == 1 ? "" : "s", columns->count == 1 ? "s" : "");
     if (columns->count - taken > max_features)
         return kf_fail_at(error, KEEPFIT_DATA, source, 0, 0,
-                          "%zu features, but at most %llu are allowed (--max-features)",
-                          columns->count - taken, (unsigned long long)max_features);
+                          "%zu features, but at most %llu are allowed (--max-features)", columns->count - taken,
+                          (unsigned long long)max_features);
     return KEEPFIT_OK;
 }
 

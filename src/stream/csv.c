@@ -45,8 +45,8 @@ static const char *skip_blanks(const struct csv *reader, const char *at)
 }
 
 /* Leaves *at behind the closing quote. */
-static keepfit_status take_quoted(struct csv *reader, const struct kf_line *line, const char **at,
-                                  struct cell *cell, keepfit_error *error)
+static keepfit_status take_quoted(struct csv *reader, const struct kf_line *line, const char **at, struct cell *cell,
+                                  keepfit_error *error)
 {
     const char *p = *at + 1;
     *cell = (struct cell){.start = *at, .text = p, .quoted = true};
@@ -71,8 +71,8 @@ static void take_plain(const struct csv *reader, const char **at, struct cell *c
 }
 
 /* Takes the cell at *at and leaves *at at the next one; *more tells whether there is one. */
-static keepfit_status take_cell(struct csv *reader, const struct kf_line *line, const char **at,
-                                struct cell *cell, bool *more, keepfit_error *error)
+static keepfit_status take_cell(struct csv *reader, const struct kf_line *line, const char **at, struct cell *cell,
+                                bool *more, keepfit_error *error)
 {
     *at = skip_blanks(reader, *at);
     if (**at == '"') {
@@ -90,8 +90,7 @@ static keepfit_status take_cell(struct csv *reader, const struct kf_line *line, 
         behind += *more;
     }
     if (!*more && *behind)
-        return KF_FAIL_ROW(reader->input, line, behind, error,
-                           "expected a delimiter behind the closing quote");
+        return KF_FAIL_ROW(reader->input, line, behind, error, "expected a delimiter behind the closing quote");
     *at = behind;
     return KEEPFIT_OK;
 }
@@ -110,8 +109,8 @@ static keepfit_status refuse_cell(struct csv *reader, const struct kf_line *line
                        kf_quote(quote, cell->text, cell->end), kf_blame_real(cell->text, cell->end));
 }
 
-static keepfit_status read_cell(struct csv *reader, const struct kf_line *line, const struct cell *cell,
-                                size_t column, double *value, keepfit_error *error)
+static keepfit_status read_cell(struct csv *reader, const struct kf_line *line, const struct cell *cell, size_t column,
+                                double *value, keepfit_error *error)
 {
     if (kf_quick_real(cell->text, value) != cell->end && !kf_read_whole_real(cell->text, cell->end, value))
         return refuse_cell(reader, line, cell, column, error);
@@ -145,15 +144,15 @@ static keepfit_status read_row(struct csv *reader, const struct kf_line *line, k
         if (status != KEEPFIT_OK)
             return status;
         if (column == columns)
-            return KF_FAIL_ROW(reader->input, line, cell.start, error,
-                               "more than %zu cells, the first line's number", columns);
+            return KF_FAIL_ROW(reader->input, line, cell.start, error, "more than %zu cells, the first line's number",
+                               columns);
         status = read_cell(reader, line, &cell, column, room_for(reader, column, point), error);
         if (status != KEEPFIT_OK)
             return status;
     }
     if (column < columns)
-        return KF_FAIL_ROW(reader->input, line, line->end, error, "%zu cells, but the first line has %zu",
-                           column, columns);
+        return KF_FAIL_ROW(reader->input, line, line->end, error, "%zu cells, but the first line has %zu", column,
+                           columns);
     return KEEPFIT_OK;
 }
 
@@ -188,8 +187,8 @@ static keepfit_status given_delimiter(struct csv *reader, const char *text, keep
     if (strcmp(text, "tab") == 0)
         text = "\t";
     if (strlen(text) != 1 || strchr("+-.\"#\r\n", *text) || kf_is_digit(*text) || (*text | 0x20) == 'e')
-        return kf_fail(error, KEEPFIT_USAGE,
-                       "--delimiter: '%s' is neither 'tab' nor one character that can delimit", text);
+        return kf_fail(error, KEEPFIT_USAGE, "--delimiter: '%s' is neither 'tab' nor one character that can delimit",
+                       text);
     reader->delimiter = *text;
     return KEEPFIT_OK;
 }
@@ -284,8 +283,7 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
     struct csv *reader = state;
     const keepfit_options *options = input->options;
     if (options->targets)
-        return kf_fail(error, KEEPFIT_USAGE,
-                       "--targets is for npy and idx files; a CSV file takes --target COLUMN");
+        return kf_fail(error, KEEPFIT_USAGE, "--targets is for npy and idx files; a CSV file takes --target COLUMN");
     if (options->delimiter) {
         keepfit_status status = given_delimiter(reader, options->delimiter, error);
         if (status != KEEPFIT_OK)

@@ -47,8 +47,7 @@ static double from_float(uint64_t bits, unsigned size)
     return number;
 }
 
-void kf_elements_read(struct kf_element element, const unsigned char *bytes, size_t stride, size_t count,
-                      double *value)
+void kf_elements_read(struct kf_element element, const unsigned char *bytes, size_t stride, size_t count, double *value)
 {
     assert(element.size == 1 || element.size == 2 || element.size == 4 || element.size == 8);
     switch (element.kind) {

@@ -11,8 +11,7 @@
 #define MAGIC_BYTES 8
 
 /* In the order in which they are asked whether they recognise something. */
-static const struct kf_reader *const readers[] = {&kf_reader_libsvm, &kf_reader_csv, &kf_reader_npy,
-                                                  &kf_reader_idx};
+static const struct kf_reader *const readers[] = {&kf_reader_libsvm, &kf_reader_csv, &kf_reader_npy, &kf_reader_idx};
 
 #define READERS (sizeof readers / sizeof readers[0])
 
@@ -61,8 +60,7 @@ static const struct kf_reader *find_by_path(const char *path)
     if (has_extension(name, length, ".gz"))
         length -= 3;
     for (size_t k = 0; k < READERS; k++)
-        if (has_extension(name, length, readers[k]->extensions) ||
-            has_part(name, length, readers[k]->name_parts))
+        if (has_extension(name, length, readers[k]->extensions) || has_part(name, length, readers[k]->name_parts))
             return readers[k];
     return NULL;
 }
@@ -100,8 +98,7 @@ static bool find_data_line(const unsigned char **bytes, size_t *count)
 }
 
 /* Reads on, piece by piece, until there is enough to tell; a pipe is not waited for longer than that. */
-static keepfit_status find_by_content(struct kf_source *source, const struct kf_reader **reader,
-                                      keepfit_error *error)
+static keepfit_status find_by_content(struct kf_source *source, const struct kf_reader **reader, keepfit_error *error)
 {
     const unsigned char *bytes;
     size_t count, before = 0, wanted = 4;

@@ -50,8 +50,8 @@ static unsigned int as_unsigned(size_t count)
 }
 
 /* One call of inflate; in the first two bytes of a member it gets a single byte. */
-static int inflate_some(struct kf_gzip *gzip, const unsigned char **input, size_t *count,
-                        unsigned char *output, size_t capacity, size_t *produced)
+static int inflate_some(struct kf_gzip *gzip, const unsigned char **input, size_t *count, unsigned char *output,
+                        size_t capacity, size_t *produced)
 {
     z_stream *inflater = &gzip->inflater;
     size_t offered = inflater->total_in < 2 ? 1 : *count;
@@ -72,8 +72,8 @@ static int inflate_some(struct kf_gzip *gzip, const unsigned char **input, size_
     return result;
 }
 
-enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **input, size_t *count,
-                                void *output, size_t capacity, size_t *produced)
+enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **input, size_t *count, void *output,
+                                size_t capacity, size_t *produced)
 {
     *produced = 0;
     while (gzip->fault == KF_GZIP_FINE && *count > 0 && *produced < capacity) {
@@ -88,8 +88,8 @@ enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **inpu
             break;
         }
         gzip->between = false;
-        int result = inflate_some(gzip, input, count, (unsigned char *)output + *produced,
-                                  capacity - *produced, produced);
+        int result =
+            inflate_some(gzip, input, count, (unsigned char *)output + *produced, capacity - *produced, produced);
         if (result == Z_STREAM_END)
             gzip->between = true;
         else if (result == Z_MEM_ERROR)

@@ -20,8 +20,8 @@ void kf_gzip_free(struct kf_gzip *gzip);
 
 /* Inflates from [*input, *input + *count), which it advances, into output; *produced tells how much came out.
  * A fault stays: it is told again by every later call. What came out before a fault is good. */
-enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **input, size_t *count,
-                                void *output, size_t capacity, size_t *produced);
+enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **input, size_t *count, void *output,
+                                size_t capacity, size_t *produced);
 
 /* Whether the data may end here: at least one member, and all of them whole. */
 bool kf_gzip_is_whole(const struct kf_gzip *gzip);

@@ -61,8 +61,7 @@ keepfit_status kf_idx_header(struct kf_array *array, keepfit_error *error)
     array->columns = 1;
     status = kf_source_take(array->source, &bytes, &capacity, array->header_bytes, &got, error);
     if (status == KEEPFIT_OK && got < array->header_bytes)
-        status =
-            kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0, "the file ends within the idx header");
+        status = kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0, "the file ends within the idx header");
     for (size_t k = 0; status == KEEPFIT_OK && k < array->dimensions; k++) {
         const unsigned char *four = bytes + 4 + 4 * k;
         size_t size = (size_t)four[0] << 24 | (size_t)four[1] << 16 | (size_t)four[2] << 8 | four[3];
@@ -124,8 +123,7 @@ static keepfit_status choose_targets(struct kf_table *table, keepfit_error *erro
     if (!options->target)
         return use_sibling(table, error);
     if (strcmp(options->target, "none") != 0)
-        return kf_fail(error, KEEPFIT_USAGE,
-                       "--target: an idx file has no column of targets, only --targets FILE");
+        return kf_fail(error, KEEPFIT_USAGE, "--target: an idx file has no column of targets, only --targets FILE");
     return kf_table_use_column(table, "none", error);
 }
 

@@ -57,15 +57,14 @@ static keepfit_status refuse_label(const struct libsvm *reader, const struct kf_
     const char *end = token_end(at);
     char quote[KF_QUOTE_SIZE];
     if (memchr(at, ':', (size_t)(end - at)))
-        return KF_FAIL_ROW(reader->input, line, at, error, "expected a label before '%s'",
-                           kf_quote(quote, at, end));
+        return KF_FAIL_ROW(reader->input, line, at, error, "expected a label before '%s'", kf_quote(quote, at, end));
     bool is_csv = memchr(at, ',', (size_t)(end - at)) || memchr(at, ';', (size_t)(end - at));
     return KF_FAIL_ROW(reader->input, line, at, error, "label '%s' %s%s", kf_quote(quote, at, end),
                        kf_blame_real(at, end), is_csv ? "; if this is CSV, say --format csv" : "");
 }
 
-static keepfit_status read_label(struct libsvm *reader, const struct kf_line *line, const char **at,
-                                 double *label, keepfit_error *error)
+static keepfit_status read_label(struct libsvm *reader, const struct kf_line *line, const char **at, double *label,
+                                 keepfit_error *error)
 {
     const char *stop = kf_quick_real(*at, label);
     if (!stop || !ends_token(*stop)) {
@@ -106,8 +105,8 @@ static uint64_t least_index(const struct libsvm *reader)
     return reader->count ? (uint64_t)reader->index[reader->count - 1] + 1 : 0;
 }
 
-static keepfit_status check_index(struct libsvm *reader, const struct kf_line *line, const char *at,
-                                  const char *colon, uint64_t *index, keepfit_error *error)
+static keepfit_status check_index(struct libsvm *reader, const struct kf_line *line, const char *at, const char *colon,
+                                  uint64_t *index, keepfit_error *error)
 {
     char quote[KF_QUOTE_SIZE];
     const char *stop;
@@ -118,24 +117,23 @@ static keepfit_status check_index(struct libsvm *reader, const struct kf_line *l
         return KF_FAIL_ROW(input, line, at, error, "index '%s' is not a whole number from %llu", quote,
                            (unsigned long long)reader->first);
     if (kind == KF_NUMBER_HUGE || *index > reader->last)
-        return KF_FAIL_ROW(input, line, at, error,
-                           "index %s is above %llu, the largest allowed (--max-features)", quote,
-                           (unsigned long long)reader->last);
+        return KF_FAIL_ROW(input, line, at, error, "index %s is above %llu, the largest allowed (--max-features)",
+                           quote, (unsigned long long)reader->last);
     if (*index < reader->first)
         return KF_FAIL_ROW(input, line, at, error,
                            "index 0, but indices begin at 1 (--zero-based lets them begin at 0)");
     if (*index - reader->first < least_index(reader)) {
         unsigned long long before = index_before(reader);
-        return *index == before ? KF_FAIL_ROW(input, line, at, error, "index %s stands twice", quote)
-                                : KF_FAIL_ROW(input, line, at, error,
-                                              "index %s after %llu, but indices must ascend", quote, before);
+        return *index == before
+                   ? KF_FAIL_ROW(input, line, at, error, "index %s stands twice", quote)
+                   : KF_FAIL_ROW(input, line, at, error, "index %s after %llu, but indices must ascend", quote, before);
     }
     return KEEPFIT_OK;
 }
 
 /* The strict way: the pair at *at, or what is wrong with it. */
-static keepfit_status read_pair(struct libsvm *reader, const struct kf_line *line, const char **at,
-                                uint64_t *index, double *value, keepfit_error *error)
+static keepfit_status read_pair(struct libsvm *reader, const struct kf_line *line, const char **at, uint64_t *index,
+                                double *value, keepfit_error *error)
 {
     const char *end = token_end(*at), *colon = memchr(*at, ':', (size_t)(end - *at));
     char quote[KF_QUOTE_SIZE];
@@ -157,8 +155,7 @@ static keepfit_status read_pair(struct libsvm *reader, const struct kf_line *lin
 }
 
 /* The quick way; false leaves it to the strict one. Up to 10 digits cannot overflow. */
-static inline bool read_pair_quickly(const struct libsvm *reader, const char **at, uint64_t *index,
-                                     double *value)
+static inline bool read_pair_quickly(const struct libsvm *reader, const char **at, uint64_t *index, double *value)
 {
     const char *digit = *at;
     uint64_t number = 0;
@@ -210,8 +207,8 @@ static keepfit_status read_pairs(struct libsvm *reader, const struct kf_line *li
     }
 }
 
-static keepfit_status read_row(struct libsvm *reader, const struct kf_line *line, const char *at,
-                               double *label, keepfit_error *error)
+static keepfit_status read_row(struct libsvm *reader, const struct kf_line *line, const char *at, double *label,
+                               keepfit_error *error)
 {
     reader->count = 0;
     keepfit_status status = read_label(reader, line, &at, label, error);
@@ -251,12 +248,10 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
     struct libsvm *reader = state;
     const keepfit_options *options = input->options;
     if (options->targets || options->weights)
-        return kf_fail(error, KEEPFIT_USAGE,
-                       "--%s is not for LIBSVM files, whose labels stand first in each line",
+        return kf_fail(error, KEEPFIT_USAGE, "--%s is not for LIBSVM files, whose labels stand first in each line",
                        options->targets ? "targets" : "weight-column");
     if (options->target && strcmp(options->target, "none") != 0)
-        return kf_fail(error, KEEPFIT_USAGE,
-                       "--target is not for LIBSVM files, whose labels stand first in each line");
+        return kf_fail(error, KEEPFIT_USAGE, "--target is not for LIBSVM files, whose labels stand first in each line");
     reader->input = input;
     reader->first = options->zero_based ? 0 : 1;
     reader->last = options->max_features - 1 + reader->first;

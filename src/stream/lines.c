@@ -44,8 +44,7 @@ static keepfit_status make_room(struct kf_lines *lines, keepfit_error *error)
         return lines->end + 1 < lines->capacity
                    ? KEEPFIT_OK
                    : kf_fail_at(error, KEEPFIT_DATA, lines->source->name, lines->number + 1, 0,
-                                "the line is longer than %d MiB; this is not a text file of points",
-                                LONGEST_MEBIBYTES);
+                                "the line is longer than %d MiB; this is not a text file of points", LONGEST_MEBIBYTES);
     size_t wanted = lines->capacity ? 2 * lines->capacity : FIRST_BYTES;
     return KF_RESERVE(lines->buffer, lines->capacity, wanted) ? KEEPFIT_OK : kf_fail_memory(error);
 }
@@ -64,8 +63,8 @@ static keepfit_status find_newline(struct kf_lines *lines, char **newline, keepf
         if (status != KEEPFIT_OK)
             return status;
         size_t got;
-        status = kf_source_read(lines->source, lines->buffer + lines->end, lines->capacity - 1 - lines->end,
-                                &got, error);
+        status =
+            kf_source_read(lines->source, lines->buffer + lines->end, lines->capacity - 1 - lines->end, &got, error);
         if (status != KEEPFIT_OK || got == 0)
             return status;
         lines->end += got;
@@ -79,8 +78,7 @@ static const char *skip_mark(const char *text, const char *end)
     return (size_t)(end - text) >= length && memcmp(text, mark, length) == 0 ? text + length : text;
 }
 
-keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row,
-                             keepfit_error *error)
+keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row, keepfit_error *error)
 {
     *bad_row = false;
     char *newline;
@@ -101,11 +99,10 @@ keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool 
     *bad_row = true;
     const char *nul = memchr(line->text, '\0', (size_t)(end - line->text));
     if (nul)
-        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number,
-                          (uint64_t)(nul - line->text) + 1, "a NUL byte, which no text file of points holds");
+        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number, (uint64_t)(nul - line->text) + 1,
+                          "a NUL byte, which no text file of points holds");
     if (!newline && !lines->accept_cut)
-        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number,
-                          (uint64_t)(end - line->text) + 1,
+        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number, (uint64_t)(end - line->text) + 1,
                           "the last line does not end with a newline, so the file may have been cut "
                           "(--accept-cut takes it as it is)");
     *bad_row = false;

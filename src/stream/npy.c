@@ -127,8 +127,7 @@ static keepfit_status read_type(struct header *header, keepfit_error *error)
     char quote[KF_QUOTE_SIZE];
     if (!take_string(header, &text, &end))
         return fail_header(header->array,
-                           "the type of the elements is not a plain one (structured arrays are not read)",
-                           error);
+                           "the type of the elements is not a plain one (structured arrays are not read)", error);
     if (!set_type(header->array, text, end))
         return kf_fail_at(error, KEEPFIT_DATA, header->array->source->name, 0, 0,
                           "elements of type '%s' are not read, only f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1",
@@ -148,8 +147,7 @@ static keepfit_status read_entry(struct header *header, keepfit_error *error)
     if (is_word(text, end, "fortran_order")) {
         array->fortran = take(header, "True");
         header->has_order = array->fortran || take(header, "False");
-        return header->has_order ? KEEPFIT_OK
-                                 : fail_header(array, "fortran_order is neither True nor False", error);
+        return header->has_order ? KEEPFIT_OK : fail_header(array, "fortran_order is neither True nor False", error);
     }
     if (is_word(text, end, "shape")) {
         header->has_shape = read_shape(header);
@@ -184,8 +182,7 @@ static keepfit_status check_shape(const struct kf_array *array, keepfit_error *e
 {
     if (array->dimensions != 1 && array->dimensions != 2)
         return kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0,
-                          "an array of %zu dimensions; expected rows and columns, or one column",
-                          array->dimensions);
+                          "an array of %zu dimensions; expected rows and columns, or one column", array->dimensions);
     return KEEPFIT_OK;
 }
 

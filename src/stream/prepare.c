@@ -61,12 +61,11 @@ keepfit_status kf_plan_make(struct kf_plan *plan, const struct kf_kept *kept, co
                             uint64_t seed, keepfit_error *error)
 {
     size_t count = kept->points.count;
-    *plan =
-        (struct kf_plan){.used = options->limit && options->limit < count ? (size_t)options->limit : count};
+    *plan = (struct kf_plan){.used = options->limit && options->limit < count ? (size_t)options->limit : count};
     if (options->shuffle && !(plan->order = draw_order(count, seed)))
         return kf_fail_memory(error);
-    keepfit_status status = kf_scaling_make(&plan->scaling, (enum kf_scale)options->scale, &kept->points,
-                                            plan->order, plan->used, error);
+    keepfit_status status =
+        kf_scaling_make(&plan->scaling, (enum kf_scale)options->scale, &kept->points, plan->order, plan->used, error);
     if (status == KEEPFIT_OK && options->scale != KF_SCALE_NONE &&
         !(plan->value = kf_allocate(largest_room(plan, kept), sizeof *plan->value)))
         status = kf_fail_memory(error);

@@ -37,8 +37,8 @@ struct kf_reader {
 extern const struct kf_reader kf_reader_libsvm, kf_reader_csv, kf_reader_npy, kf_reader_idx;
 
 /* A failure of one row, at the byte `at` of a line. */
-#define KF_FAIL_ROW(input, place, at, error, ...)                                                            \
-    ((input)->bad_row = true, kf_fail_at((error), KEEPFIT_DATA, (input)->name, (place)->number,              \
+#define KF_FAIL_ROW(input, place, at, error, ...)                                                                      \
+    ((input)->bad_row = true, kf_fail_at((error), KEEPFIT_DATA, (input)->name, (place)->number,                        \
                                          (uint64_t)((at) - (place)->text) + 1, __VA_ARGS__))
 
 #endif

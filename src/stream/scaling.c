@@ -113,8 +113,8 @@ static void make_minmax(struct kf_scaling *scaling, const struct rows *rows, siz
     }
     for (size_t k = 0; k < scaling->features; k++) {
         bool zeros = seen[k] < rows->used;
-        set_range(zeros ? smaller(least[k], 0) : least[k], zeros ? larger(most[k], 0) : most[k],
-                  &scaling->factor[k], &scaling->shift[k]);
+        set_range(zeros ? smaller(least[k], 0) : least[k], zeros ? larger(most[k], 0) : most[k], &scaling->factor[k],
+                  &scaling->shift[k]);
     }
 }
 
@@ -145,8 +145,7 @@ keepfit_status kf_scaling_make(struct kf_scaling *scaling, enum kf_scale kind, c
 
 size_t kf_scaling_room(const struct kf_scaling *scaling, const keepfit_row *row)
 {
-    return scaling->kind == KF_SCALE_MINMAX && scaling->features > row->count ? scaling->features
-                                                                              : row->count;
+    return scaling->kind == KF_SCALE_MINMAX && scaling->features > row->count ? scaling->features : row->count;
 }
 
 /* Dividing by the largest first keeps the norm between 1 and the square root of count. */

@@ -28,8 +28,7 @@ static keepfit_status fail_opening(const struct kf_source *source, keepfit_error
     return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0, "%s", system_text(text, errno));
 }
 
-keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name,
-                              keepfit_error *error)
+keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name, keepfit_error *error)
 {
     *source = (struct kf_source){.name = name, .file = STDIN_FILENO};
     if (strcmp(path, "-") != 0) {
@@ -53,8 +52,7 @@ keepfit_status kf_source_open(struct kf_source *source, const char *path, const 
         return status;
     }
     source->regular = S_ISREG(about.st_mode);
-    off_t at =
-        source->regular ? lseek(source->file, 0, SEEK_CUR) : 0; /* standard input may begin in the middle */
+    off_t at = source->regular ? lseek(source->file, 0, SEEK_CUR) : 0; /* standard input may begin in the middle */
     source->bytes = source->regular && about.st_size > at ? (uint64_t)(about.st_size - (at > 0 ? at : 0)) : 0;
     return KEEPFIT_OK;
 }
@@ -97,9 +95,8 @@ static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t
             wait_for_input(source->file); /* somebody made the descriptor non-blocking */
         else if (errno != EINTR) {
             char text[128];
-            return kf_fail_at(&source->failure, KEEPFIT_IO, source->name, 0, 0,
-                              "reading failed at byte %llu: %s", (unsigned long long)source->bytes_read,
-                              system_text(text, errno));
+            return kf_fail_at(&source->failure, KEEPFIT_IO, source->name, 0, 0, "reading failed at byte %llu: %s",
+                              (unsigned long long)source->bytes_read, system_text(text, errno));
         }
     }
 }
@@ -135,8 +132,8 @@ static keepfit_status fail_gzip(struct kf_source *source, enum kf_gzip_fault fau
         return kf_fail_at(&source->failure, KEEPFIT_DATA, source->name, 0, 0,
                           "the gzip data is damaged before byte %llu", place + 1);
     default:
-        return kf_fail_at(&source->failure, KEEPFIT_DATA, source->name, 0, 0,
-                          "the gzip data is cut off at byte %llu", place);
+        return kf_fail_at(&source->failure, KEEPFIT_DATA, source->name, 0, 0, "the gzip data is cut off at byte %llu",
+                          place);
     }
 }
 
@@ -202,15 +199,15 @@ static bool make_room_ahead(struct kf_source *source, size_t wanted)
     return KF_RESERVE(source->ahead, source->ahead_capacity, needed);
 }
 
-keepfit_status kf_source_peek(struct kf_source *source, size_t wanted, const unsigned char **bytes,
-                              size_t *count, keepfit_error *error)
+keepfit_status kf_source_peek(struct kf_source *source, size_t wanted, const unsigned char **bytes, size_t *count,
+                              keepfit_error *error)
 {
     if (source->ahead_end - source->ahead_at < wanted && !make_room_ahead(source, wanted))
         return kf_fail_memory(error);
     while (source->ahead_end - source->ahead_at < wanted) {
         size_t got;
-        if (read_behind(source, source->ahead + source->ahead_end, source->ahead_capacity - source->ahead_end,
-                        &got) != KEEPFIT_OK)
+        if (read_behind(source, source->ahead + source->ahead_end, source->ahead_capacity - source->ahead_end, &got) !=
+            KEEPFIT_OK)
             return failed(source, error);
         if (got == 0)
             break;

@@ -24,8 +24,7 @@ struct kf_source {
 };
 
 /* path "-" is standard input. */
-keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name,
-                              keepfit_error *error);
+keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name, keepfit_error *error);
 void kf_source_close(struct kf_source *source);
 
 /* At least one byte and at most capacity; *got == 0 at the end. */
@@ -33,8 +32,8 @@ keepfit_status kf_source_read(struct kf_source *source, void *buffer, size_t cap
                               keepfit_error *error);
 
 /* Shows the bytes that the next read will give, at least `wanted` of them or all that are left. */
-keepfit_status kf_source_peek(struct kf_source *source, size_t wanted, const unsigned char **bytes,
-                              size_t *count, keepfit_error *error);
+keepfit_status kf_source_peek(struct kf_source *source, size_t wanted, const unsigned char **bytes, size_t *count,
+                              keepfit_error *error);
 
 /* Puts exactly `count` bytes into *array, or fewer at the end; *array grows only as they arrive, so a lying
  * header cannot exhaust the memory. */

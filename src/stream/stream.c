@@ -184,8 +184,7 @@ keepfit_status keepfit_stream_read_all(keepfit_stream *stream)
 keepfit_status keepfit_stream_rewind(keepfit_stream *stream)
 {
     if (!stream->kept)
-        return kf_fail(&stream->error, KEEPFIT_USAGE,
-                       "a stream can only be rewound after keepfit_stream_read_all");
+        return kf_fail(&stream->error, KEEPFIT_USAGE, "a stream can only be rewound after keepfit_stream_read_all");
     stream->position = 0;
     stream->given = 0;
     stream->earlier = 0;
@@ -226,8 +225,7 @@ static keepfit_status open_reader(keepfit_stream *stream, keepfit_error *error)
 {
     keepfit_status status = kf_source_open(&stream->source, stream->path, stream->name, error);
     if (status == KEEPFIT_OK)
-        status =
-            kf_format_find(stream->options->format, stream->path, &stream->source, &stream->reader, error);
+        status = kf_format_find(stream->options->format, stream->path, &stream->source, &stream->reader, error);
     if (status != KEEPFIT_OK)
         return status;
     stream->state = kf_allocate(1, stream->reader->state_size);

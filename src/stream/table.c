@@ -24,8 +24,7 @@ keepfit_status kf_table_open(struct kf_table *table, struct kf_input *input, con
     if (status != KEEPFIT_OK)
         return status;
     if (!format->recognises(bytes, count))
-        return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "not an %s file, by its first bytes",
-                          format->name);
+        return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "not an %s file, by its first bytes", format->name);
     status = kf_array_open(&table->array, input->source, error);
     table->columns.count = table->array.columns;
     input->total = table->array.rows;
@@ -58,8 +57,8 @@ keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepf
 {
     if (strcmp(path, "-") == 0 && strcmp(table->input->path, "-") == 0)
         return kf_fail(error, KEEPFIT_USAGE, "standard input cannot give both the rows and the --targets");
-    keepfit_status status = kf_columns_choose(&table->columns, "none", NULL,
-                                              table->input->options->max_features, table->input->name, error);
+    keepfit_status status = kf_columns_choose(&table->columns, "none", NULL, table->input->options->max_features,
+                                              table->input->name, error);
     if (status != KEEPFIT_OK)
         return status;
     char *copy = kf_copy_text(path);
@@ -77,8 +76,8 @@ keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepf
 
 keepfit_status kf_table_use_column(struct kf_table *table, const char *column, keepfit_error *error)
 {
-    return kf_columns_choose(&table->columns, column, NULL, table->input->options->max_features,
-                             table->input->name, error);
+    return kf_columns_choose(&table->columns, column, NULL, table->input->options->max_features, table->input->name,
+                             error);
 }
 
 static keepfit_status refuse(struct kf_table *table, const char *name, size_t column, double value,
@@ -104,8 +103,7 @@ static keepfit_status next_target(struct kf_table *table, const double **target,
 }
 
 /* Everything but the target's column; in place of a copy, the array's own row where it can be. */
-static keepfit_status take_row(struct kf_table *table, const double *value, keepfit_row *row,
-                               keepfit_error *error)
+static keepfit_status take_row(struct kf_table *table, const double *value, keepfit_row *row, keepfit_error *error)
 {
     size_t target = table->columns.target, count = table->columns.count;
     *row = (keepfit_row){.count = target == KF_NO_COLUMN ? count : count - 1, .value = value};

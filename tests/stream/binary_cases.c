@@ -87,8 +87,7 @@ static void test_types(void)
     bytes = npy_of("<f2", "False", "(1, 4)");
     for (int k = 0; k < 4; k++)
         add_integer(&bytes, (const uint64_t[]){0x3c00, 0xc500, 0x0001, 0x7bff}[k], 2, false);
-    expect("npy: half precision", save("types.npy", &bytes), "",
-           "65504 [1 -5 5.9604644775390625e-08]\nEND 0\n");
+    expect("npy: half precision", save("types.npy", &bytes), "", "65504 [1 -5 5.9604644775390625e-08]\nEND 0\n");
     bytes = npy_of("|b1", "False", "(1, 2)");
     add(&bytes, "\x01\x00", 2);
     expect("npy: truth values", save("types.npy", &bytes), "", "0 [1]\nEND 0\n");
@@ -113,22 +112,18 @@ static void test_npy_shapes(void)
     put_gzip("one.npy.gz", bytes.at, bytes.count);
     char settings[300];
     snprintf(settings, sizeof settings, "targets=%s", path_of("one.npy"));
-    expect("npy: version 2, targets in a version 3 file", path_of("two.npy"), settings,
-           "5 [7]\n6 [8]\nEND 0\n");
+    expect("npy: version 2, targets in a version 3 file", path_of("two.npy"), settings, "5 [7]\n6 [8]\nEND 0\n");
     snprintf(settings, sizeof settings, "targets=%s", path_of("one.npy.gz"));
     expect("npy: one dimension, compressed targets", path_of("one.npy"), settings, "5 [5]\n6 [6]\nEND 0\n");
-    expect_failure("npy: one dimension without targets", path_of("one.npy"), "", KEEPFIT_DATA, 0, 0,
-                   "no feature");
+    expect_failure("npy: one dimension without targets", path_of("one.npy"), "", KEEPFIT_DATA, 0, 0, "no feature");
     snprintf(settings, sizeof settings, "targets=%s target=1", path_of("one.npy"));
     expect_failure("npy: target and targets", path_of("two.npy"), settings, KEEPFIT_USAGE, 0, 0, "exclude");
     snprintf(settings, sizeof settings, "targets=%s", path_of("f.npy"));
-    expect_failure("npy: targets with columns", path_of("two.npy"), settings, KEEPFIT_DATA, 0, 0,
-                   "3 columns");
+    expect_failure("npy: targets with columns", path_of("two.npy"), settings, KEEPFIT_DATA, 0, 0, "3 columns");
     bytes = npy_of("|u1", "False", "(3,)");
     add(&bytes, "abc", 3);
     snprintf(settings, sizeof settings, "targets=%s", save("three.npy", &bytes));
-    expect_failure("npy: another number of targets", path_of("two.npy"), settings, KEEPFIT_DATA, 0, 0,
-                   "3 targets");
+    expect_failure("npy: another number of targets", path_of("two.npy"), settings, KEEPFIT_DATA, 0, 0, "3 targets");
     snprintf(settings, sizeof settings, "targets=%s", path_of("nowhere.npy"));
     expect_failure("npy: targets missing", path_of("two.npy"), settings, KEEPFIT_DATA, 0, 0,
                    "nowhere.npy: No such file");
@@ -141,8 +136,7 @@ static void test_npy_headers(void)
     } cases[] = {
         {"not a dictionary", "[1, 2]", "does not begin with {"},
         {"not closed", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)", "expected , or }"},
-        {"text behind", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)} x",
-         "behind the closing }"},
+        {"text behind", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)} x", "behind the closing }"},
         {"shape missing", "{'descr': '<f8', 'fortran_order': False}", "is missing"},
         {"unknown key", "{'descr': '<f8', 'order': False}", "unknown key"},
         {"bad order", "{'descr': '<f8', 'fortran_order': 1, 'shape': (2, 3)}", "neither True nor False"},
@@ -153,8 +147,8 @@ static void test_npy_headers(void)
         {"no rows", "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3)}", "no points"},
         {"shape too large", "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 3)}",
          "more than there can be"},
-        {"shape beyond 64 bits",
-         "{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551618, 3)}", "shape"},
+        {"shape beyond 64 bits", "{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551618, 3)}",
+         "shape"},
         {"shape beyond the file", "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 3)}",
          "24000000 bytes, but 0 follow"},
         {"objects", "{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}", "type '|O'"},
@@ -187,20 +181,18 @@ static void test_npy_values(void)
     struct bytes bytes = npy_of("<f8", "False", "(3, 2)");
     for (int k = 0; k < 6; k++)
         add_real(&bytes, k == 2 ? NAN : k == 3 ? INFINITY : k, 8, false);
-    expect_failure("npy: not finite", save("nan.npy", &bytes), "", KEEPFIT_DATA, 2, 1,
-                   "value 'nan' is not finite");
+    expect_failure("npy: not finite", save("nan.npy", &bytes), "", KEEPFIT_DATA, 2, 1, "value 'nan' is not finite");
     expect("npy: not finite, skipped", save("nan.npy", &bytes), "on-error=skip", "1 [0]\n5 [4]\nEND 1\n");
-    expect_failure("npy: cut", put("cut.npy", bytes.at, bytes.count - 1), "", KEEPFIT_DATA, 0, 0,
-                   "but 47 follow it");
-    expect_failure("npy: compressed and cut", put_gzip("cut.npy.gz", bytes.at, bytes.count - 1),
-                   "on-error=skip", KEEPFIT_DATA, 3, 0, "the file ends here");
+    expect_failure("npy: cut", put("cut.npy", bytes.at, bytes.count - 1), "", KEEPFIT_DATA, 0, 0, "but 47 follow it");
+    expect_failure("npy: compressed and cut", put_gzip("cut.npy.gz", bytes.at, bytes.count - 1), "on-error=skip",
+                   KEEPFIT_DATA, 3, 0, "the file ends here");
     expect_failure("npy: trailing bytes", put("tail.npy", bytes.at, bytes.count + 1), "", KEEPFIT_DATA, 0, 0,
                    "but 49 follow it");
     expect_failure("npy: compressed and trailing bytes", put_gzip("tail.npy.gz", bytes.at, bytes.count + 1),
                    "on-error=skip", KEEPFIT_DATA, 0, 0, "behind the last of the 3 rows");
     struct bytes lie = npy_of("<f8", "True", "(30000000, 1000)");
-    expect_failure("npy: a lying header takes no memory", put_gzip("lie.npy.gz", lie.at, lie.count), "",
-                   KEEPFIT_DATA, 1, 0, "the file ends here");
+    expect_failure("npy: a lying header takes no memory", put_gzip("lie.npy.gz", lie.at, lie.count), "", KEEPFIT_DATA,
+                   1, 0, "the file ends here");
     struct bytes rows = npy_of("|u1", "False", "(3, 1)");
     add(&rows, "\x01\x02\x03", 3);
     struct bytes targets = npy_of("<f8", "False", "(3,)");
@@ -237,9 +229,8 @@ static void test_idx_types(void)
         unsigned type, size;
         bool real;
         const char *text;
-    } types[] = {{0x08, 1, false, "0 0:251 2:7\n"}, {0x09, 1, false, "0 0:-5 2:7\n"},
-                 {0x0b, 2, false, "0 0:-5 2:7\n"},  {0x0c, 4, false, "0 0:-5 2:7\n"},
-                 {0x0d, 4, true, "0 0:-5 2:7\n"},   {0x0e, 8, true, "0 0:-5 2:7\n"}};
+    } types[] = {{0x08, 1, false, "0 0:251 2:7\n"}, {0x09, 1, false, "0 0:-5 2:7\n"}, {0x0b, 2, false, "0 0:-5 2:7\n"},
+                 {0x0c, 4, false, "0 0:-5 2:7\n"},  {0x0d, 4, true, "0 0:-5 2:7\n"},  {0x0e, 8, true, "0 0:-5 2:7\n"}};
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
         struct bytes bytes = idx(types[t].type, 2, (const unsigned[]){2, 3});
         for (int k = 0; k < 6; k++) {
@@ -268,8 +259,8 @@ static void test_idx_labels(void)
     put_gzip("t-labels-idx1-ubyte.gz", labels.at, labels.count);
     expect("idx: compressed labels beside plain images", path, "", text);
     save("u-labels-idx1-ubyte", &labels);
-    expect("idx: plain labels beside compressed images",
-           put_gzip("u-images-idx3-ubyte.gz", images.at, images.count), "", text);
+    expect("idx: plain labels beside compressed images", put_gzip("u-images-idx3-ubyte.gz", images.at, images.count),
+           "", text);
     char settings[300];
     snprintf(settings, sizeof settings, "targets=%s", path_of("u-labels-idx1-ubyte"));
     expect("idx: labels given", save("plain", &images), settings, text);
@@ -281,8 +272,7 @@ static void test_idx_labels(void)
     labels = idx(8, 1, (const unsigned[]){3});
     add(&labels, "\x09\x04\x01", 3);
     snprintf(settings, sizeof settings, "targets=%s", save("labels.idx", &labels));
-    expect_failure("idx: another number of labels", path_of("plain"), settings, KEEPFIT_DATA, 0, 0,
-                   "3 targets");
+    expect_failure("idx: another number of labels", path_of("plain"), settings, KEEPFIT_DATA, 0, 0, "3 targets");
     snprintf(settings, sizeof settings, "targets=%s", put_text("labels.txt", "1\n2\n"));
     expect_failure("idx: labels of no known kind", path_of("plain"), settings, KEEPFIT_DATA, 0, 0,
                    "neither an npy nor");
@@ -297,21 +287,19 @@ void test_idx(void)
     expect("idx: four dimensions", save("a.idx", &bytes), "target=none", "0 0:1 1:2\nEND 0\n");
     expect_failure("idx: cut", put("b.idx", bytes.at, bytes.count - 1), "target=none", KEEPFIT_DATA, 0, 0,
                    "1 follow it");
-    expect_failure("idx: cut within the header", put("b.idx", bytes.at, 10), "target=none", KEEPFIT_DATA, 0,
-                   0, "within the idx header");
-    expect_failure("idx: trailing byte", put("b.idx", bytes.at, bytes.count + 1), "target=none", KEEPFIT_DATA,
-                   0, 0, "3 follow it");
+    expect_failure("idx: cut within the header", put("b.idx", bytes.at, 10), "target=none", KEEPFIT_DATA, 0, 0,
+                   "within the idx header");
+    expect_failure("idx: trailing byte", put("b.idx", bytes.at, bytes.count + 1), "target=none", KEEPFIT_DATA, 0, 0,
+                   "3 follow it");
     expect_failure("idx: compressed and cut", put_gzip("b.idx.gz", bytes.at, bytes.count - 1), "target=none",
                    KEEPFIT_DATA, 1, 0, "the file ends here");
     bytes = idx(8, 4, (const unsigned[]){0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu});
-    expect_failure("idx: too large", save("b.idx", &bytes), "target=none", KEEPFIT_DATA, 0, 0,
-                   "than there can be");
+    expect_failure("idx: too large", save("b.idx", &bytes), "target=none", KEEPFIT_DATA, 0, 0, "than there can be");
     bytes = idx(8, 2, (const unsigned[]){1, 100000000});
-    expect_failure("idx: too many features", put_gzip("b.idx.gz", bytes.at, bytes.count), "target=none",
-                   KEEPFIT_DATA, 0, 0, "--max-features");
+    expect_failure("idx: too many features", put_gzip("b.idx.gz", bytes.at, bytes.count), "target=none", KEEPFIT_DATA,
+                   0, 0, "--max-features");
     bytes = idx(0x0a, 1, (const unsigned[]){1});
-    expect_failure("idx: unknown type", save("b.idx", &bytes), "target=none", KEEPFIT_DATA, 0, 0,
-                   "not an idx file");
+    expect_failure("idx: unknown type", save("b.idx", &bytes), "target=none", KEEPFIT_DATA, 0, 0, "not an idx file");
     bytes = idx(0x0e, 2, (const unsigned[]){2, 1});
     add_real(&bytes, NAN, 8, true);
     add_real(&bytes, 3, 8, true);

@@ -50,8 +50,7 @@ void test_gzip(void)
 {
     const char *text = "1 1:2\n3 2:4\n";
     expect("gzip: plain member", put_gzip("a.svm.gz", text, strlen(text)), "", "1 0:2\n3 1:4\nEND 0\n");
-    expect("gzip: by content, whatever the name", put_gzip("b.svm", text, strlen(text)), "",
-           "1 0:2\n3 1:4\nEND 0\n");
+    expect("gzip: by content, whatever the name", put_gzip("b.svm", text, strlen(text)), "", "1 0:2\n3 1:4\nEND 0\n");
     put_gzip("+a.svm.gz", "", 0);
     expect("gzip: members one after the other, a line across them",
            (put_gzip("c.gz", "1 1:2\n3 2", 9), put_gzip("+c.gz", "", 0), put_gzip("+c.gz", ":4\n", 3)), "",
@@ -63,11 +62,9 @@ void test_gzip(void)
     expect_failure("gzip: garbage behind", put("e.svm.gz", bytes, count + 7), "", KEEPFIT_DATA, 0, 0,
                    "is no gzip data");
     memset(bytes + count, 0, 7);
-    expect_failure("gzip: zeros behind", put("e.svm.gz", bytes, count + 7), "", KEEPFIT_DATA, 0, 0,
-                   "is no gzip data");
+    expect_failure("gzip: zeros behind", put("e.svm.gz", bytes, count + 7), "", KEEPFIT_DATA, 0, 0, "is no gzip data");
     bytes[count] = 0x1f;
-    expect_failure("gzip: half a magic behind", put("e.svm.gz", bytes, count + 1), "", KEEPFIT_DATA, 0, 0,
-                   "cut off");
+    expect_failure("gzip: half a magic behind", put("e.svm.gz", bytes, count + 1), "", KEEPFIT_DATA, 0, 0, "cut off");
     expect_failure("gzip: a lone 1f is no gzip", put("f.svm", "\x1f", 1), "", KEEPFIT_DATA, 1, 2, "newline");
     char *got = dump(put("e.svm.gz", bytes, count - 3), "");
     CHECK(strncmp(got, "1 0:2\n3 1:4\nDATA", 16) == 0, "gzip: the points before the cut are given out");
@@ -114,8 +111,7 @@ void test_formats(void)
     expect_format("content5", "+1\n", "libsvm");
     expect_format("content6", "\xef\xbb\xbf\r\n1;2\r\n", "csv");
     expect_failure("an unknown format", path_of("content1"), "format=xml", KEEPFIT_USAGE, 0, 0, "--format");
-    expect_failure("CSV as LIBSVM", path_of("content2"), "format=libsvm", KEEPFIT_DATA, 1, 1,
-                   "label '1,2,3'");
+    expect_failure("CSV as LIBSVM", path_of("content2"), "format=libsvm", KEEPFIT_DATA, 1, 1, "label '1,2,3'");
     expect_failure("a missing file", path_of("nowhere"), "", KEEPFIT_DATA, 0, 0, "No such file");
     mkdir(path_of("directory"), 0700);
     expect_failure("a directory", path_of("directory"), "", KEEPFIT_DATA, 0, 0, "directory");

@@ -50,7 +50,7 @@ int end_tests(void)
 
 const char *path_of(const char *file)
 {
-    static char paths[8][256];
+    static char paths[8][512];
     static int turn;
     turn = (turn + 1) % 8;
     snprintf(paths[turn], sizeof paths[turn], "%s/%s", directory, file);
@@ -90,8 +90,7 @@ const char *put_gzip(const char *file, const void *bytes, size_t count)
     deflater.next_out = packed;
     deflater.avail_out = (unsigned)room;
     deflate(&deflater, Z_FINISH);
-    const char *path =
-        write_file(file + (*file == '+'), *file == '+' ? "ab" : "wb", packed, deflater.total_out);
+    const char *path = write_file(file + (*file == '+'), *file == '+' ? "ab" : "wb", packed, deflater.total_out);
     deflateEnd(&deflater);
     free(packed);
     free(copy);
@@ -129,9 +128,8 @@ static void write_point(FILE *to, const keepfit_point *point)
 
 static void write_error(FILE *to, keepfit_status status, const keepfit_error *error)
 {
-    fprintf(to, "%s%s %llu:%llu %s\n", keepfit_status_name(status),
-            status == error->status ? "" : " (and another)", (unsigned long long)error->line,
-            (unsigned long long)error->column, error->message);
+    fprintf(to, "%s%s %llu:%llu %s\n", keepfit_status_name(status), status == error->status ? "" : " (and another)",
+            (unsigned long long)error->line, (unsigned long long)error->column, error->message);
 }
 
 char *dump_rest(keepfit_stream *stream)
@@ -192,8 +190,8 @@ void expect(const char *name, const char *path, const char *settings, const char
     free(got);
 }
 
-void expect_failure(const char *name, const char *path, const char *settings, keepfit_status status,
-                    uint64_t line, uint64_t column, const char *fragment)
+void expect_failure(const char *name, const char *path, const char *settings, keepfit_status status, uint64_t line,
+                    uint64_t column, const char *fragment)
 {
     char *got = dump(path, settings), start[96];
     snprintf(start, sizeof start, "%s %llu:%llu ", keepfit_status_name(status), (unsigned long long)line,

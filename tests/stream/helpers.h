@@ -4,8 +4,7 @@
 
 #include "keepfit.h"
 
-void check_named(bool good, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void check_named(bool good, const char *file, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
 #define CHECK(condition, ...) check_named((condition), __FILE__, __LINE__, __VA_ARGS__)
 
 void begin_tests(void);
@@ -30,8 +29,8 @@ char *dump_rest(keepfit_stream *stream);
 /* The dump is exactly that. */
 void expect(const char *name, const char *path, const char *settings, const char *text);
 /* Fails with that status and place, and a message that holds the fragment. */
-void expect_failure(const char *name, const char *path, const char *settings, keepfit_status status,
-                    uint64_t line, uint64_t column, const char *fragment);
+void expect_failure(const char *name, const char *path, const char *settings, keepfit_status status, uint64_t line,
+                    uint64_t column, const char *fragment);
 
 void test_libsvm(void);
 void test_csv(void);

@@ -40,10 +40,9 @@ static void restore_input(int saved)
     close(saved);
 }
 
-static void test_lines(const char *first, const char *settings, const char *half, const char *rest,
-                       const char *format)
+static void test_lines(const char *first, const char *settings, const char *half, const char *rest, const char *format)
 {
-    int saved, to = pipe_to_input(&saved);
+    int saved = -1, to = pipe_to_input(&saved);
     keepfit_stream *stream = NULL;
     keepfit_options *options = make_options(settings);
     keepfit_error error;
@@ -70,7 +69,7 @@ static void test_lines(const char *first, const char *settings, const char *half
 
 static void test_gzip_pipe(void)
 {
-    int saved, to = pipe_to_input(&saved);
+    int saved = -1, to = pipe_to_input(&saved);
     z_stream deflater = {0};
     deflateInit2(&deflater, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
     unsigned char text[] = "1 1:1\n", packed[256];
@@ -122,7 +121,7 @@ static void test_slow(const char *file, const char *settings)
     if (from)
         fclose(from);
     char *expected = dump(path_of(file), settings);
-    int saved;
+    int saved = -1;
     slow.to = pipe_to_input(&saved);
     pthread_t writer;
     pthread_create(&writer, NULL, write_slowly, &slow);

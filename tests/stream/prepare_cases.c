@@ -24,8 +24,7 @@ static const char *write_rows(const char *file)
         length += (size_t)sprintf(text + length, "%d", j);
         for (int k = 1; k <= 4; k++)
             if (kf_random_below(&random, 3) > 0)
-                length +=
-                    (size_t)sprintf(text + length, " %d:%.17g", k, kf_random_normal(&random) * pow(10, k));
+                length += (size_t)sprintf(text + length, " %d:%.17g", k, kf_random_normal(&random) * pow(10, k));
         length += (size_t)sprintf(text + length, " 6:5\n");
     }
     return put(file, text, length);
@@ -84,13 +83,11 @@ static void test_shuffle(const char *path)
     load(path, "shuffle=true seed=8", scaled);
     CHECK(memcmp(other, scaled, sizeof other) != 0, "another seed, another order");
     rows = load(path, "shuffle=true seed=7 limit=9", scaled);
-    CHECK(rows == 9 && memcmp(other, scaled, 9 * sizeof other[0]) == 0,
-          "limit takes the first of the shuffle");
+    CHECK(rows == 9 && memcmp(other, scaled, 9 * sizeof other[0]) == 0, "limit takes the first of the shuffle");
     rows = load(path, "limit=9", scaled);
     CHECK(rows == 9 && memcmp(table, scaled, 9 * sizeof table[0]) == 0, "limit takes the first");
     CHECK(load(path, "limit=1000", scaled) == ROWS, "a limit above the number of rows");
-    expect("limit does not look behind itself", put_text("l.svm", "1 1:1\nrubbish\n"), "limit=1",
-           "1 0:1\nEND 0\n");
+    expect("limit does not look behind itself", put_text("l.svm", "1 1:1\nrubbish\n"), "limit=1", "1 0:1\nEND 0\n");
     expect("limit with a scale does not either", path_of("l.svm"), "limit=1 scale=columns", "1 [1]\nEND 0\n");
 }
 
@@ -193,8 +190,7 @@ static void test_reorder(const char *path, const char *settings)
     char *first = dump_rest(stream), *whole = dump(path, settings);
     keepfit_stream_rewind(stream);
     char *second = dump_rest(stream);
-    CHECK(strcmp(first, whole) == 0 && strcmp(first, second) == 0, "read_all and rewind change nothing (%s)",
-          settings);
+    CHECK(strcmp(first, whole) == 0 && strcmp(first, second) == 0, "read_all and rewind change nothing (%s)", settings);
     free(first);
     free(second);
     free(whole);
@@ -215,15 +211,13 @@ static void test_information(const char *path)
     keepfit_stream_next(stream, &point);
     keepfit_stream_next(stream, &point);
     keepfit_stream_describe(stream, &info);
-    CHECK(strcmp(info.name, path) == 0 && strcmp(info.format, "libsvm") == 0 && info.points == 2 &&
-              info.total == 0 && info.line == 2 && info.bytes > 0 && info.bytes_read == info.bytes,
+    CHECK(strcmp(info.name, path) == 0 && strcmp(info.format, "libsvm") == 0 && info.points == 2 && info.total == 0 &&
+              info.line == 2 && info.bytes > 0 && info.bytes_read == info.bytes,
           "what a stream tells of itself");
     keepfit_stream_read_all(stream);
     keepfit_stream_describe(stream, &info);
-    CHECK(info.points == 2 && info.total == ROWS && info.bytes_read == info.bytes,
-          "read_all tells the total");
-    CHECK(keepfit_stream_next(stream, &point) == KEEPFIT_OK && point.target == 2,
-          "read_all reads what is left");
+    CHECK(info.points == 2 && info.total == ROWS && info.bytes_read == info.bytes, "read_all tells the total");
+    CHECK(keepfit_stream_next(stream, &point) == KEEPFIT_OK && point.target == 2, "read_all reads what is left");
     keepfit_stream_rewind(stream);
     keepfit_stream_describe(stream, &info);
     CHECK(info.points == 0 && info.total == ROWS - 2, "rewind goes back to what was kept");
@@ -262,6 +256,5 @@ void test_prepare(void)
     test_extremes();
     expect_failure("an error while shuffling is told when opening", put_text("bad.svm", "1 1:1\n1 1:x\n"),
                    "shuffle=true", KEEPFIT_DATA, 2, 5, "value 'x'");
-    expect_failure("nothing to shuffle", put_text("bad.svm", "\n"), "shuffle=true", KEEPFIT_DATA, 0, 0,
-                   "no points");
+    expect_failure("nothing to shuffle", put_text("bad.svm", "\n"), "shuffle=true", KEEPFIT_DATA, 0, 0, "no points");
 }

@@ -20,8 +20,7 @@ static const struct malformed libsvm_cases[] = {
     {"word as value", "1 1:abc\n", 1, 5, "value 'abc' is not a number"},
     {"word as label", "spam 1:2\n", 1, 1, "label 'spam' is not a number"},
     {"label missing", "1:2 2:3\n", 1, 1, "expected a label before '1:2'"},
-    {"nan value", "1 1:1\n\n# c\n1 1:1 2:nan\n", 4, 9,
-     "value 'nan' is not finite (--on-error skip drops such rows)"},
+    {"nan value", "1 1:1\n\n# c\n1 1:1 2:nan\n", 4, 9, "value 'nan' is not finite (--on-error skip drops such rows)"},
     {"inf value", "1 1:-Inf\n", 1, 5, "value '-Inf' is not finite"},
     {"infinity value", "1 1:infinity\n", 1, 5, "is not finite"},
     {"nan label", "nan 1:1\n", 1, 1, "label 'nan' is not finite"},
@@ -68,10 +67,8 @@ static void test_libsvm_errors(void)
         snprintf(name, sizeof name, "libsvm: %s", c->name);
         expect_failure(name, put_text("bad.svm", c->text), "", KEEPFIT_DATA, c->line, c->column, c->fragment);
     }
-    expect_failure("libsvm: NUL byte", put("nul.svm", "1 1:1\n1 2:\0 3:1\n", 16), "", KEEPFIT_DATA, 2, 5,
-                   "NUL byte");
-    expect_failure("libsvm: NUL byte in a comment", put("nul.svm", "1 1:1 # \0\n", 10), "", KEEPFIT_DATA, 1,
-                   9, "NUL");
+    expect_failure("libsvm: NUL byte", put("nul.svm", "1 1:1\n1 2:\0 3:1\n", 16), "", KEEPFIT_DATA, 2, 5, "NUL byte");
+    expect_failure("libsvm: NUL byte in a comment", put("nul.svm", "1 1:1 # \0\n", 10), "", KEEPFIT_DATA, 1, 9, "NUL");
     expect_failure("libsvm: index above max-features", put_text("far.svm", "1 3:1 4:1\n"), "max-features=3",
                    KEEPFIT_DATA, 1, 7, "index 4 is above 3");
     expect_failure("libsvm: zero-based index above max-features", put_text("far.svm", "1 0:1 3:1\n"),
@@ -83,8 +80,8 @@ static void test_libsvm_errors(void)
     CHECK(keepfit_stream_open(put_text("bad.svm", "1 1:x\n2 2:2\n"), NULL, &stream, &error) == KEEPFIT_OK,
           "libsvm: options may be NULL");
     keepfit_point point;
-    bool twice = keepfit_stream_next(stream, &point) == KEEPFIT_DATA &&
-                 keepfit_stream_next(stream, &point) == KEEPFIT_DATA;
+    bool twice =
+        keepfit_stream_next(stream, &point) == KEEPFIT_DATA && keepfit_stream_next(stream, &point) == KEEPFIT_DATA;
     CHECK(twice, "a stream that failed stays failed");
     CHECK(strstr(keepfit_stream_error(stream)->message, "bad.svm:1:5: value 'x'") != NULL,
           "the message names file, line, column");
@@ -107,12 +104,11 @@ static void test_libsvm_skip(void)
     strcat(text, "8 2:1\n9 3:1");
     char expected[64];
     snprintf(expected, sizeof expected, "7 0:1\n8 1:1\nEND %u\n", bad + 1);
-    expect("libsvm: bad rows and a cut last one are skipped and counted", put_text("skip.svm", text),
-           "on-error=skip", expected);
-    expect_failure("libsvm: nothing but bad rows", put_text("skip.svm", "a\nb\n"), "on-error=skip",
-                   KEEPFIT_DATA, 0, 0, "no points, only 2 bad rows");
-    expect("libsvm: NUL lines are skipped", put("nul.svm", "1 1:\0\n2 1:1\n", 12), "on-error=skip",
-           "2 0:1\nEND 1\n");
+    expect("libsvm: bad rows and a cut last one are skipped and counted", put_text("skip.svm", text), "on-error=skip",
+           expected);
+    expect_failure("libsvm: nothing but bad rows", put_text("skip.svm", "a\nb\n"), "on-error=skip", KEEPFIT_DATA, 0, 0,
+                   "no points, only 2 bad rows");
+    expect("libsvm: NUL lines are skipped", put("nul.svm", "1 1:\0\n2 1:1\n", 12), "on-error=skip", "2 0:1\nEND 1\n");
 }
 
 void test_libsvm(void)
@@ -124,13 +120,11 @@ void test_libsvm(void)
                              "1\tqid:7  1:2\t# hello\r\n\r\n# whole line\r\n   \r\n 2 1:3 \r\n3\r\n4#x\r\n"),
            "", "1 0:2\n2 0:3\n3\n4\nEND 0\n");
     expect("libsvm: explicit zeros and long numbers",
-           put_text("a.svm", "0 1:0 2:-0 3:0.12345678901234567 4:1e-400 5:12345678901234567890123 6:1e22\n"),
-           "", "0 0:0 1:-0 2:0.12345678901234566 3:0 4:1.2345678901234568e+22 5:1e+22\nEND 0\n");
+           put_text("a.svm", "0 1:0 2:-0 3:0.12345678901234567 4:1e-400 5:12345678901234567890123 6:1e22\n"), "",
+           "0 0:0 1:-0 2:0.12345678901234566 3:0 4:1.2345678901234568e+22 5:1e+22\nEND 0\n");
     expect("libsvm: zero-based", put_text("a.svm", "1 0:5 1:6\n"), "zero-based=true", "1 0:5 1:6\nEND 0\n");
-    expect("libsvm: cut line accepted", put_text("a.svm", "1 1:5\n2 1:6"), "accept-cut=true",
-           "1 0:5\n2 0:6\nEND 0\n");
-    expect("libsvm: cut line with CR accepted", put_text("a.svm", "2 1:6\r"), "accept-cut=true",
-           "2 0:6\nEND 0\n");
+    expect("libsvm: cut line accepted", put_text("a.svm", "1 1:5\n2 1:6"), "accept-cut=true", "1 0:5\n2 0:6\nEND 0\n");
+    expect("libsvm: cut line with CR accepted", put_text("a.svm", "2 1:6\r"), "accept-cut=true", "2 0:6\nEND 0\n");
     expect("libsvm: largest index", put_text("a.svm", "1 4294967294:1\n"), "max-features=4294967294",
            "1 4294967293:1\nEND 0\n");
     test_libsvm_errors();
@@ -168,8 +162,7 @@ static void test_csv_errors(void)
     expect_failure("csv: no such name", path, "target=z", KEEPFIT_USAGE, 0, 0, "no column is called 'z'");
     expect_failure("csv: no such number", path, "target=5", KEEPFIT_USAGE, 0, 0, "only 1 to 4");
     expect_failure("csv: column 0", path, "target=0", KEEPFIT_USAGE, 0, 0, "only 1 to 4");
-    expect_failure("csv: ambiguous name", path, "target=b", KEEPFIT_USAGE, 0, 0,
-                   "two columns are called 'b'");
+    expect_failure("csv: ambiguous name", path, "target=b", KEEPFIT_USAGE, 0, 0, "two columns are called 'b'");
     expect_failure("csv: target is weight", path, "target=a weight-column=1", KEEPFIT_USAGE, 0, 0,
                    "both target and weight");
     expect_failure("csv: negative weight", path, "target=a weight-column=w", KEEPFIT_DATA, 2, 7,
@@ -187,27 +180,21 @@ void test_csv(void)
     expect("csv: header, CRLF, byte order mark, comments, blanks",
            put_text("a.csv", "\xef\xbb\xbf# c\r\nx, Y ,z\r\n\r\n 1 , 2 ,3\r\n#\r\n4,5,6\r\n"), "",
            "2 [1 3]\n5 [4 6]\nEND 0\n");
-    expect("csv: usual names in their order", put_text("a.csv", "y,Label,a\n1,2,3\n"), "",
-           "2 [1 3]\nEND 0\n");
-    expect("csv: quotes", put_text("a.csv", "\"a,\"\"b\"\"\",c\n\"1\", \"2\" \n"), "target=a,\"b\"",
-           "1 [2]\nEND 0\n");
+    expect("csv: usual names in their order", put_text("a.csv", "y,Label,a\n1,2,3\n"), "", "2 [1 3]\nEND 0\n");
+    expect("csv: quotes", put_text("a.csv", "\"a,\"\"b\"\"\",c\n\"1\", \"2\" \n"), "target=a,\"b\"", "1 [2]\nEND 0\n");
     expect("csv: target by number", put_text("a.csv", "1,2,3\n"), "target=1", "1 [2 3]\nEND 0\n");
-    expect("csv: a name that is a number", put_text("a.csv", "2,1,b\n5,6,7\n"), "target=1",
-           "6 [5 7]\nEND 0\n");
+    expect("csv: a name that is a number", put_text("a.csv", "2,1,b\n5,6,7\n"), "target=1", "6 [5 7]\nEND 0\n");
     expect("csv: no target", put_text("a.csv", "1,2,3\n"), "target=none", "0 [1 2 3]\nEND 0\n");
     expect("csv: one feature", put_text("a.csv", "1\n2\n"), "target=none", "0 [1]\n0 [2]\nEND 0\n");
-    expect("csv: weights", put_text("a.csv", "a,w,y\n1,2,3\n4,0,6\n"), "weight-column=w",
-           "3*2 [1]\n6*0 [4]\nEND 0\n");
-    expect("csv: weights in the last column", put_text("a.csv", "1,2,3\n"), "weight-column=3",
-           "2*3 [1]\nEND 0\n");
+    expect("csv: weights", put_text("a.csv", "a,w,y\n1,2,3\n4,0,6\n"), "weight-column=w", "3*2 [1]\n6*0 [4]\nEND 0\n");
+    expect("csv: weights in the last column", put_text("a.csv", "1,2,3\n"), "weight-column=3", "2*3 [1]\nEND 0\n");
     expect("csv: semicolons", put_text("a.csv", "1;2;3\n"), "", "3 [1 2]\nEND 0\n");
     expect("csv: tabs", put_text("a.tsv", "1\t2\t3\n"), "", "3 [1 2]\nEND 0\n");
     expect("csv: blanks", put_text("a.csv", " 1  2 3 \n4 5\t6\n"), "", "3 [1 2]\n6 [4 5]\nEND 0\n");
     expect("csv: given delimiter", put_text("a.csv", "1|2|3\n"), "delimiter=|", "3 [1 2]\nEND 0\n");
     expect("csv: given tab", put_text("a.csv", "1\t2\t3\n"), "delimiter=tab", "3 [1 2]\nEND 0\n");
     expect("csv: header=yes", put_text("a.csv", "1,2\n3,4\n"), "header=yes", "4 [3]\nEND 0\n");
-    expect_failure("csv: header=no", put_text("a.csv", "a,b\n3,4\n"), "header=no", KEEPFIT_DATA, 1, 1,
-                   "value 'a'");
+    expect_failure("csv: header=no", put_text("a.csv", "a,b\n3,4\n"), "header=no", KEEPFIT_DATA, 1, 1, "value 'a'");
     test_csv_errors();
 }
 

@@ -1,0 +1,32 @@
+# Thin: Meson does the work. `make` builds; demo and test first install what is missing.
+BUILD ?= build
+PREFIX ?= /usr/local
+
+.PHONY: all demo test bench install clean
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null || { echo "meson is missing: run scripts/setup"; exit 1; }
+	@meson setup $(BUILD) --prefix=$(PREFIX)
+
+demo:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(BUILD)/keepfit demo
+
+test:
+	@scripts/setup build test
+	@scripts/test
+
+bench:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/bench/bench
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind demo
