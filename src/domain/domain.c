@@ -63,22 +63,26 @@ static int descending(const void *a, const void *b)
 }
 
 /* The nearest point is max(x - t, 0) with the t that makes it sum to 1: with x sorted downwards, t follows from the
- * longest prefix whose members all stay positive. O(d log d). */
+ * longest prefix whose members all stay positive. O(d log d). Coordinates are taken relative to the largest, which changes
+ * nothing but keeps the digits when all are large. */
 static void simplex_project(const struct kf_domain *domain, size_t count, double *x, double *scratch)
 {
     (void)domain;
+    if (count == 0)
+        return;
     memcpy(scratch, x, count * sizeof *x);
     qsort(scratch, count, sizeof *scratch, descending);
-    double sum = 0, threshold = 0;
+    double top = scratch[0], sum = 0, threshold = -1;
     for (size_t k = 0; k < count; k++) {
-        sum += scratch[k];
+        double below = scratch[k] - top;
+        sum += below;
         double candidate = (sum - 1) / (double)(k + 1);
-        if (scratch[k] <= candidate)
+        if (below <= candidate)
             break;
         threshold = candidate;
     }
     for (size_t k = 0; k < count; k++)
-        x[k] = x[k] > threshold ? x[k] - threshold : 0;
+        x[k] = fmax(x[k] - top - threshold, 0);
 }
 
 static double simplex_radius(const struct kf_domain *domain, size_t count)

@@ -2,13 +2,22 @@
 #ifndef KF_OPTIMUM_INTERNAL_H
 #define KF_OPTIMUM_INTERNAL_H
 
+#include <math.h>
+
 #include "optimum/optimum.h"
 
 /* Where a solver stands: x with its value, gradient sum, gradient and proved bound. */
 struct kf_standing {
     double *x, *sum, *gradient;
     double value, bound;
+    double zero_value; /* the objective at x = 0 */
 };
+
+/* What counts as large for a value here; precision is relative to it, since a value may itself tend to 0. */
+static inline double kf_standing_scale(const struct kf_standing *at)
+{
+    return fmax(at->zero_value, fabs(at->value));
+}
 
 /* Fills in everything from x. */
 void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at);

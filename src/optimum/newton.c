@@ -6,7 +6,7 @@
 #include "optimum/lapack.h"
 
 #define ROUNDS_MOST 200
-/* Once the model promises less than this share of the value, the next step is the last: Newton doubles the digits. */
+/* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */
 #define LAST_STEP 1e-15
 /* How well the quadratic model is minimised inside a domain when only a target has to be met. */
 #define ROUGH 1e-6
@@ -106,12 +106,12 @@ bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, dou
         if (kf_standing_good(at, target))
             return true;
         double fall = model_direction(optimum, problem, at, precision, spare);
-        bool last = fall <= LAST_STEP * fabs(at->value);
+        bool last = fall <= LAST_STEP * kf_standing_scale(at);
         if (!(fall > 0))
             return last && isfinite(fall);
         double slope = kf_dot(size, at->gradient, spare[0]);
         if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
-            return last || fall <= 1e-10 * fabs(at->value);
+            return last || fall <= 1e-10 * kf_standing_scale(at);
     }
     return false;
 }
@@ -195,11 +195,11 @@ bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double
         kf_curves(optimum, problem, at->x);
         conjugate_gradients(&here, at->gradient, tolerance, spare);
         double slope = kf_dot(size, at->gradient, spare[0]);
-        bool last = -slope <= LAST_STEP * fabs(at->value);
+        bool last = -slope <= LAST_STEP * kf_standing_scale(at);
         if (!(slope < 0))
             return last;
         if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
-            return last || -slope <= 1e-10 * fabs(at->value);
+            return last || -slope <= 1e-10 * kf_standing_scale(at);
         tolerance = fmax(tolerance / 4, 1e-4);
     }
     return false;

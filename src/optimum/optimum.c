@@ -34,8 +34,9 @@ bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const do
                     double *candidate)
 {
     size_t size = kf_size(problem);
-    double noise = 4e-16 * fabs(at->value);
-    for (double step = 1; step > 1e-12; step /= 2) {
+    double noise = 4e-16 * kf_standing_scale(at);
+    /* Where a loss is flat, Newton's step may be too long by 16 digits. */
+    for (double step = 1; step > 1e-20; step /= 2) {
         memcpy(candidate, at->x, size * sizeof *candidate);
         kf_add(size, step, direction, candidate);
         double value = kf_objective_value(&problem->objective, candidate);
@@ -83,6 +84,8 @@ keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *pr
     struct kf_standing at = {.x = x, .sum = sum, .gradient = vectors[0]};
     double **spare = vectors + 1;
 
+    memset(spare[0], 0, size * sizeof **spare);
+    at.zero_value = fabs(kf_objective_value(&problem->objective, spare[0]));
     kf_standing_measure(problem, &at);
     bool solved;
     if (dense)

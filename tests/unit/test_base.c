@@ -1,0 +1,147 @@
+/* Statuses, options, numbers, random numbers, checksum, points. */
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "support.h"
+
+static void test_statuses(struct tap *tap)
+{
+    bool named = true;
+    for (int k = 0; k <= KEEPFIT_CALLBACK; k++)
+        named &= strcmp(keepfit_status_name((keepfit_status)k), "UNKNOWN") != 0 &&
+                 *keepfit_status_sentence((keepfit_status)k);
+    tap_check(tap, named, "every status has a name and a sentence");
+    tap_check(tap,
+              strcmp(keepfit_status_name((keepfit_status)99), "UNKNOWN") == 0 &&
+                  strcmp(keepfit_status_name((keepfit_status)-1), "UNKNOWN") == 0,
+              "numbers that are no status are safe");
+    tap_check(tap, strcmp(keepfit_version(), KEEPFIT_VERSION_STRING) == 0, "header and library agree on the version");
+}
+
+static void test_options(struct tap *tap)
+{
+    keepfit_options *options = keepfit_options_create();
+    keepfit_option option;
+    bool round_trip = true;
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++) {
+        char before[256];
+        snprintf(before, sizeof before, "%s", keepfit_options_get(options, option.key));
+        round_trip &= strcmp(before, option.initial) == 0;
+        round_trip &= keepfit_options_set(options, option.key, before, NULL) == KEEPFIT_OK;
+        round_trip &= strcmp(before, keepfit_options_get(options, option.key)) == 0;
+        round_trip &= *option.help && *option.group;
+    }
+    tap_check(tap, round_trip, "every option's default is what the table says, and can be set");
+    static const char *const bad[][2] = {
+        {"lambda", "-1"}, {"lambda", "nan"},  {"lambda", "1x"}, {"lambda", ""},   {"lambda", "1e999"},
+        {"loss", "l2"},   {"loss", ""},       {"inner", "0"},   {"inner", "-3"},  {"inner", "1.5"},
+        {"epsilon", "0"}, {"shuffle", "yes"}, {"seed", "1e3"},  {"threads", "0"}, {"max-features", "4294967295"},
+        {"nonsense", "1"}};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        keepfit_error error = {0};
+        keepfit_status status = keepfit_options_set(options, bad[k][0], bad[k][1], &error);
+        tap_check(tap, status == KEEPFIT_USAGE && strstr(error.message, bad[k][0]), "%s = '%s' is refused by name",
+                  bad[k][0], bad[k][1]);
+    }
+    keepfit_options_set(options, "domain", "ball:2", NULL);
+    keepfit_options *copy = keepfit_options_copy(options);
+    keepfit_options_set(options, "domain", "none", NULL);
+    tap_check(tap, strcmp(keepfit_options_get(copy, "domain"), "ball:2") == 0, "a copy is independent");
+    tap_check(tap, keepfit_options_given(copy, "domain"), "given is remembered");
+    keepfit_options_free(copy);
+    keepfit_options_free(options);
+}
+
+static void test_numbers(struct tap *tap)
+{
+    struct kf_random random;
+    kf_random_seed(&random, 3);
+    bool exact = true;
+    for (int k = 0; k < 20000; k++) {
+        char text[64];
+        double value, back = 0;
+        uint64_t bits = kf_random_bits(&random);
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        const char *stop;
+        snprintf(text, sizeof text, "%.*g", k % 3 == 0 ? 17 : 1 + k % 15, value);
+        double expected = strtod(text, NULL);
+        if (isfinite(expected))
+            exact &=
+                kf_read_real(text, text + strlen(text), &back, &stop) == KF_NUMBER_OK && back == expected && !*stop;
+    }
+    tap_check(tap, exact, "decimals read as the nearest double, as strtod does");
+    static const char *const none[] = {"", "nan", "inf", "-", "+", ".", "e5", "0x", " 1", "-inf"};
+    for (size_t k = 0; k < sizeof none / sizeof none[0]; k++) {
+        double value;
+        const char *stop;
+        enum kf_number got = kf_read_real(none[k], none[k] + strlen(none[k]), &value, &stop);
+        tap_check(tap, got == KF_NUMBER_NONE || *stop, "'%s' is not taken for a whole number", none[k]);
+    }
+    char text[32];
+    double third = 1.0 / 3;
+    tap_check(tap, strtod(kf_write_real(text, third), NULL) == third, "written numbers read back");
+}
+
+static void test_random(struct tap *tap)
+{
+    struct kf_random a, b;
+    kf_random_seed(&a, 1);
+    kf_random_seed(&b, 1);
+    bool same = true, below = true;
+    double sum = 0, square = 0;
+    size_t counts[7] = {0};
+    for (int k = 0; k < 70000; k++) {
+        same &= kf_random_bits(&a) == kf_random_bits(&b);
+        uint64_t draw = kf_random_below(&a, 7);
+        kf_random_below(&b, 7);
+        below &= draw < 7;
+        counts[draw < 7 ? draw : 0]++;
+        double normal = kf_random_normal(&a);
+        kf_random_normal(&b);
+        sum += normal;
+        square += normal * normal;
+    }
+    bool even = true;
+    for (int k = 0; k < 7; k++)
+        even &= fabs((double)counts[k] - 10000) < 500;
+    tap_check(tap, same && below && even, "draws repeat from the seed, stay below their bound and are even");
+    tap_check(tap, fabs(sum / 70000) < 0.02 && fabs(square / 70000 - 1) < 0.03, "normals have mean 0 and variance 1");
+}
+
+static void test_points(struct tap *tap)
+{
+    struct kf_points points = {0};
+    uint32_t index[] = {1, 4}, contiguous[] = {0, 1};
+    double value[] = {2, 3}, lead = 9;
+    keepfit_point sparse = {{2, index, value}, 1, 1}, dense = {{2, contiguous, value}, 2, 0.5};
+    TAP_NEED(kf_points_append(&points, &sparse, NULL) && kf_points_append(&points, &dense, NULL));
+    TAP_NEED(kf_points_append(&points, &sparse, &lead) && kf_points_append(&points, &dense, &lead));
+    keepfit_row r0 = kf_points_row(&points, 0), r1 = kf_points_row(&points, 1);
+    keepfit_row r2 = kf_points_row(&points, 2), r3 = kf_points_row(&points, 3);
+    tap_check(tap, r0.index && r0.index[1] == 4 && r0.value[1] == 3, "a sparse row comes back");
+    tap_check(tap, !r1.index && r1.count == 2, "indices 0 .. count-1 are stored as dense");
+    tap_check(tap, r2.count == 3 && r2.index[0] == 0 && r2.index[2] == 5 && r2.value[0] == 9,
+              "a lead shifts a sparse row");
+    tap_check(tap, !r3.index && r3.count == 3 && r3.value[0] == 9, "and a dense one");
+    for (int k = 0; k < 50000; k++)
+        TAP_NEED(kf_points_append(&points, &sparse, NULL));
+    tap_check(tap, kf_points_row(&points, 0).value == r0.value, "rows never move");
+    kf_points_free(&points);
+}
+
+int main(void)
+{
+    struct tap tap = {0};
+    test_statuses(&tap);
+    test_options(&tap);
+    test_numbers(&tap);
+    test_random(&tap);
+    tap_check(&tap, kf_crc32c(0, "123456789", 9) == 0xe3069283, "CRC-32C of the standard's check string");
+    tap_check(&tap, kf_crc32c(kf_crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "and in two pieces");
+    test_points(&tap);
+    return tap_end(&tap);
+}

@@ -1,0 +1,225 @@
+/* The paper's laws for CSVRG and SGD-sparse: tracked gradient, unbiased estimator (by enumeration), output weights, number of
+ * full-gradient stages, exact count of FOs and its bounds, accuracy with the theory's constants. */
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "method/csvrg.h"
+#include "support.h"
+
+static struct kf_csvrg *state_of(keepfit_fit *fit)
+{
+    return fit->running[0].state;
+}
+
+static double largest_difference(size_t count, const double *a, const double *b)
+{
+    double most = 0, size = 1;
+    for (size_t k = 0; k < count; k++) {
+        most = fmax(most, fabs(a[k] - b[k]));
+        size = fmax(size, fabs(b[k]));
+    }
+    return most / size;
+}
+
+/* At every stage: the tracked sum equals the recomputed one, and the mean of the estimator over all u equals the gradient. */
+static void test_tracked_and_unbiased(struct tap *tap, const char *loss, const char *setting, bool weighted)
+{
+    char text[160];
+    snprintf(text, sizeof text, "loss=%s lambda=0.05 method=csvrg setting=%s inner=7 domain=ball:3", loss, setting);
+    struct cloud *cloud = cloud_make(loss, 60, 5, true, weighted, 21);
+    keepfit_fit *fit = fit_from(text);
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    double tracked_error = 0, bias = 0, sum[64], gradient[64], mean[64], x[64];
+    struct kf_random random;
+    kf_random_seed(&random, 9);
+    for (size_t i = 1; i <= cloud->count; i++) {
+        push_range(fit, cloud, i - 1, i);
+        struct kf_csvrg *csvrg = state_of(fit);
+        size_t size = kf_size(problem);
+        if (i == 1)
+            continue;
+        kf_gradient_sum(objective, csvrg->anchor, i, sum, problem->factors[0]);
+        tracked_error = fmax(tracked_error, largest_difference(size, csvrg->tracked, sum));
+
+        /* As before the inner loop of this stage: the tracked sum without the newest point. */
+        kf_factors(objective, csvrg->anchor, i - 1, problem->factors[3]);
+        double older[64];
+        memcpy(older, csvrg->tracked, size * sizeof *older);
+        objective->type->add(objective, -1, i - 1, problem->factors[3], older);
+        for (size_t k = 0; k < size; k++) {
+            x[k] = kf_random_normal(&random);
+            mean[k] = kf_inverse_weight(objective) * older[k] + 2 * objective->lambda * x[k];
+        }
+        for (size_t u = 0; u + 1 < i; u++) {
+            struct kf_term terms[3];
+            kf_csvrg_terms(problem, csvrg, x, u, terms);
+            for (int k = 0; k < 3; k++)
+                objective->type->add(objective, terms[k].scale / (double)(i - 1), terms[k].point, terms[k].factors,
+                                     mean);
+        }
+        kf_gradient_sum(objective, x, i, sum, problem->factors[0]);
+        kf_complete_gradient(objective, sum, x, gradient);
+        bias = fmax(bias, largest_difference(size, mean, gradient));
+    }
+    const char *weights = weighted ? ", weighted" : "";
+    tap_check(tap, tracked_error < 1e-12,
+              "%s %s%s: the tracked gradient equals the recomputed one at every stage (%.1e)", loss, setting, weights,
+              tracked_error);
+    tap_check(tap, bias < 1e-11, "%s %s%s: the estimator is unbiased, by enumeration of u (%.1e)", loss, setting,
+              weights, bias);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* The rule of the algorithm box, run by itself: stages with full gradients, and the FOs of all stages after the first. */
+static void count_by_hand(size_t n, double alpha, uint64_t steps, uint64_t *stages, uint64_t *fos)
+{
+    size_t previous = 0;
+    *stages = *fos = 0;
+    for (size_t i = 2; i <= n; i++) {
+        bool full = (double)(i - previous) >= alpha * (double)i;
+        *fos += 3 * steps + (full ? i - 1 + i : 1);
+        if (full) {
+            previous = i;
+            ++*stages;
+        }
+    }
+}
+
+static void test_counts(struct tap *tap, size_t n, double alpha, uint64_t steps)
+{
+    char text[160];
+    snprintf(text, sizeof text, "loss=squared lambda=0.05 method=csvrg setting=paper inner=%llu alpha=%g",
+             (unsigned long long)steps, alpha);
+    struct cloud *cloud = cloud_make("squared", n, 4, false, false, 3);
+    keepfit_fit *fit = fit_from(text);
+    keepfit_report first, last;
+    push_range(fit, cloud, 0, 1);
+    keepfit_fit_report(fit, &first);
+    push_range(fit, cloud, 1, n);
+    keepfit_fit_report(fit, &last);
+    uint64_t stages, fos;
+    count_by_hand(n, alpha, steps, &stages, &fos);
+    double most = ceil(log((double)n) / alpha);
+    tap_check(tap, last.fo - first.fo == fos, "n %zu alpha %g T %llu: exactly %llu FOs after the first stage", n, alpha,
+              (unsigned long long)steps, (unsigned long long)fos);
+    tap_check(tap, state_of(fit)->full_stages == stages && (double)stages <= most + 1,
+              "n %zu alpha %g: %llu full-gradient stages, the lemma's bound is %g", n, alpha,
+              (unsigned long long)stages, most);
+    double corollary = 3.0 * (double)steps * (double)n + 2 * (double)n * (most + 1);
+    tap_check(tap, (double)fos <= corollary, "n %zu alpha %g: within the corollary's bound %g", n, alpha, corollary);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* The weights that the average saw are t+beta-1 over their sum T(T-1)/2 + T(beta-1). */
+static void test_output_weights(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("squared", 5, 3, false, false, 2);
+    keepfit_fit *fit =
+        fit_from("loss=squared lambda=0.5 method=csvrg setting=theory domain=ball:1 smoothness=2 inner=40");
+    push_range(fit, cloud, 0, cloud->count);
+    const struct kf_problem *problem = &fit->problem;
+    double beta = 72 * 2 * 2 / (1.0 * 1.0), steps = 40, sum = 0;
+    bool right = true;
+    for (uint64_t t = 0; t < 40; t++) {
+        double weight = kf_csvrg_output_weight(problem, t);
+        right &= near(weight, (double)t + beta - 1, 1e-14);
+        sum += weight;
+    }
+    tap_check(tap, right && near(sum, steps * (steps - 1) / 2 + steps * (beta - 1), 1e-13),
+              "output weights are t+beta-1 and sum to T(T-1)/2 + T(beta-1)");
+    tap_check(tap, near(state_of(fit)->average.weight, sum, 1e-13), "the average was taken over exactly these weights");
+
+    /* A convex combination of constant iterates is the constant: the normaliser is right. */
+    struct kf_average average = state_of(fit)->average;
+    double x[3] = {1, 2, 3};
+    kf_average_start(&average);
+    for (uint64_t t = 0; t < 40; t++)
+        kf_average_add(problem, &average, kf_csvrg_output_weight(problem, t), x);
+    tap_check(tap, near(average.mean[0], 1, 1e-14) && near(average.mean[2], 3, 1e-14), "normalised weights sum to one");
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* Theorem 3 on an instance where its constants are affordable: every stage's gap, averaged over seeds, is at most epsilon. */
+static void test_theory(struct tap *tap, int seeds)
+{
+    const double epsilon = 0.05;
+    const size_t n = 40;
+    double mean[64] = {0};
+    uint64_t steps = 0;
+    struct cloud *cloud = cloud_make("logistic", n, 3, false, false, 6);
+    for (int seed = 1; seed <= seeds; seed++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "loss=logistic lambda=1 method=csvrg setting=theory epsilon=%g domain=ball:1 seed=%d", epsilon, seed);
+        keepfit_fit *fit = fit_from(text);
+        for (size_t i = 1; i <= n; i++) {
+            push_range(fit, cloud, i - 1, i);
+            keepfit_measurement measured;
+            TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+            mean[i] += measured.gap / seeds;
+        }
+        steps = fit->problem.steps;
+        keepfit_fit_free(fit);
+    }
+    double worst = 0;
+    for (size_t i = 1; i <= n; i++)
+        worst = fmax(worst, mean[i]);
+    tap_check(tap, worst <= epsilon,
+              "theory: mean gap over %d seeds at most epsilon %g at every stage (%.2g, %llu steps)", seeds, epsilon,
+              worst, (unsigned long long)steps);
+    free(cloud);
+}
+
+static void test_sgd_sparse(struct tap *tap)
+{
+    const double alpha = 0.2;
+    struct cloud *cloud = cloud_make("logistic", 120, 4, false, false, 13);
+    keepfit_fit *fit = fit_from("loss=logistic lambda=0.1 method=sgd-sparse alpha=0.2 inner=20");
+    double before[64] = {0};
+    size_t previous = 0, size;
+    bool repeats = true, moves = true;
+    uint64_t fo = 0;
+    for (size_t i = 1; i <= cloud->count; i++) {
+        push_range(fit, cloud, i - 1, i);
+        const double *x = keepfit_fit_iterate(fit, &size);
+        keepfit_report report;
+        keepfit_fit_report(fit, &report);
+        bool rerun = (double)previous * (1 + alpha) < (double)i;
+        bool same = memcmp(x, before, size * sizeof *x) == 0;
+        if (rerun) {
+            moves &= !same && report.fo == fo + 20;
+            previous = i;
+        } else {
+            repeats &= same && report.fo == fo;
+        }
+        fo = report.fo;
+        memcpy(before, x, size * sizeof *x);
+    }
+    tap_check(tap, repeats, "sgd-sparse repeats its output exactly, at no FO, while prev*(1+alpha) >= i");
+    tap_check(tap, moves, "and runs anew, with T FOs, when prev*(1+alpha) < i");
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+int main(int count, char **words)
+{
+    struct tap tap = {0};
+    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    for (size_t k = 0; k < 5; k++) {
+        test_tracked_and_unbiased(&tap, losses[k], "paper", false);
+        test_tracked_and_unbiased(&tap, losses[k], "tuned", true);
+    }
+    test_counts(&tap, 100, 0.3, 10);
+    test_counts(&tap, 1000, 0.3, 3);
+    test_counts(&tap, 500, 0.05, 1);
+    test_counts(&tap, 50, 0.9, 2);
+    test_output_weights(&tap);
+    test_theory(&tap, quick ? 1 : 5);
+    test_sgd_sparse(&tap);
+    return tap_end(&tap);
+}

@@ -1,0 +1,401 @@
+/* The fit as a whole: blocks, growth of features and classes, labels, weights, refused points, bounds, handles on threads. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "support.h"
+
+static bool same_iterate(const keepfit_fit *a, const keepfit_fit *b)
+{
+    size_t n, m;
+    const double *x = keepfit_fit_iterate(a, &n), *y = keepfit_fit_iterate(b, &m);
+    return n == m && memcmp(x, y, n * sizeof *x) == 0;
+}
+
+static const char *const every_method[] = {"gd",    "sgd",      "sgd-sparse", "svrg",  "saga",
+                                           "sarah", "katyusha", "csvrg",      "refit", "exact"};
+#define METHODS (sizeof every_method / sizeof every_method[0])
+
+static void test_block(struct tap *tap, const char *method)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=squared method=%s lambda=0.05 inner=20 bias=1", method);
+    struct cloud *cloud = cloud_make("squared", 60, 6, true, true, 31);
+    keepfit_fit *single = fit_from(text), *block = fit_from(text);
+    push_range(single, cloud, 0, cloud->count);
+    size_t pushed = 0;
+    keepfit_fit_push_block(block, cloud->point, 25, &pushed);
+    keepfit_fit_push_block(block, cloud->point + 25, cloud->count - 25, NULL);
+    keepfit_report a, b;
+    keepfit_fit_report(single, &a);
+    keepfit_fit_report(block, &b);
+    tap_check(tap, pushed == 25 && same_iterate(single, block) && a.fo == b.fo && a.steps == b.steps,
+              "%s: a block equals its points, bit for bit", method);
+    keepfit_fit_free(single);
+    keepfit_fit_free(block);
+    free(cloud);
+}
+
+/* A row of weight 2 counts as two equal rows, in the objective and in what the methods find. */
+static void test_weights(struct tap *tap, const char *loss)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=%s method=refit lambda=0.05 epsilon=1e-10", loss);
+    struct cloud *cloud = cloud_make(loss, 40, 4, false, false, 17);
+    keepfit_fit *twice = fit_from(text), *weighted = fit_from(text);
+    for (size_t j = 0; j < cloud->count; j++) {
+        push_range(twice, cloud, j, j + 1);
+        if (j % 3 == 0)
+            push_range(twice, cloud, j, j + 1);
+        cloud->point[j].weight = j % 3 == 0 ? 2 : 1;
+        push_range(weighted, cloud, j, j + 1);
+    }
+    keepfit_measurement a, b;
+    keepfit_fit_measure(twice, KEEPFIT_MEASURE_OPTIMUM, &a);
+    keepfit_fit_measure(weighted, KEEPFIT_MEASURE_OPTIMUM, &b);
+    tap_check(tap, near(a.optimum, b.optimum, 1e-13) && near(a.objective, b.objective, 1e-9),
+              "%s: weight 2 equals the row twice", loss);
+    keepfit_fit_free(twice);
+    keepfit_fit_free(weighted);
+    free(cloud);
+}
+
+/* Rows that bring new features and classes, for every method; the last optimum is the one of a fit that knew from the start. */
+static void test_growth(struct tap *tap, const char *method, const char *loss, const char *domain)
+{
+    char text[160];
+    snprintf(text, sizeof text, "loss=%s method=%s lambda=0.1 domain=%s inner=400", loss, method, domain);
+    struct cloud *cloud = cloud_make(loss, 60, 12, true, false, 23);
+    keepfit_fit *fit = fit_from(text);
+    for (size_t j = 0; j < cloud->count; j++) { /* cut the row: only the first j/5+1 features are known yet */
+        keepfit_point point = cloud->point[j];
+        while (point.row.count && point.row.index[point.row.count - 1] > j / 5)
+            point.row.count--;
+        if (strcmp(loss, "softmax") == 0)
+            point.target = (double)(j < 20 ? 7 : j < 40 ? j % 2 : j % 3); /* labels 7, then 0/1, then 0/1/2 */
+        TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+    }
+    keepfit_report report;
+    keepfit_measurement measured;
+    keepfit_fit_report(fit, &report);
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
+    size_t classes = strcmp(loss, "softmax") == 0 ? 4 : strcmp(loss, "logistic") == 0 ? 2 : 0;
+    double most = strncmp(method, "sgd", 3) == 0 ? 0.2 : 0.05;
+    bool good = measured.gap >= -1e-12 && measured.gap < most && measured.bound >= measured.gap - 1e-12;
+    tap_check(tap, good && report.classes == classes && report.features == 12,
+              "%s, %s in %s: features and classes may come later (gap %.1e)", method, loss, domain, measured.gap);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* Labels 1 and 2, in either order of appearance, give the same model up to rounding. */
+static void test_label_order(struct tap *tap, const char *method)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=logistic method=%s lambda=0.1 inner=300", method);
+    struct cloud *cloud = cloud_make("logistic", 60, 3, false, false, 29);
+    double objective[2];
+    for (int order = 0; order < 2; order++) {
+        keepfit_fit *fit = fit_from(text);
+        for (int wanted = 0; wanted < 2; wanted++) /* all of one class first */
+            for (size_t j = 0; j < cloud->count; j++) {
+                keepfit_point point = cloud->point[j];
+                point.target = point.target > 0 ? 2 : 1;
+                if ((point.target == 2) == (wanted == order))
+                    TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+            }
+        keepfit_measurement measured;
+        keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured);
+        objective[order] = measured.optimum;
+        keepfit_model *model = NULL;
+        TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK);
+        size_t right = 0;
+        for (size_t j = 0; j < cloud->count; j++) {
+            keepfit_prediction prediction;
+            keepfit_model_predict(model, &cloud->point[j].row, &prediction, NULL);
+            right += prediction.value == (cloud->point[j].target > 0 ? 2 : 1);
+        }
+        tap_check(tap, right > 45 && measured.gap < 0.02,
+                  "%s: labels 1 and 2, class %d first: %zu of 60 right, gap %.1e", method, order ? 1 : 2, right,
+                  measured.gap);
+        keepfit_model_free(model);
+        keepfit_fit_free(fit);
+    }
+    tap_check(tap, near(objective[0], objective[1], 1e-12), "%s: the optimum does not depend on which came first",
+              method);
+    free(cloud);
+}
+
+static void test_refusals(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 30, 3, false, false, 37);
+    keepfit_fit *fit = fit_from("loss=logistic method=csvrg lambda=0.1 max-features=10"),
+                *clean = fit_from("loss=logistic method=csvrg lambda=0.1 max-features=10");
+    double good[] = {1, 2, 3}, nan_value[] = {1, NAN, 3}, huge[] = {1e200, 1, 1};
+    uint32_t descending[] = {2, 1, 3}, wide[] = {1, 2, 10}, repeated[] = {1, 1, 2};
+    const struct {
+        const char *what;
+        keepfit_point point;
+    } bad[] = {
+        {"NaN value", {{3, NULL, nan_value}, 1, 1}},
+        {"NaN target", {{3, NULL, good}, NAN, 1}},
+        {"infinite target", {{3, NULL, good}, INFINITY, 1}},
+        {"negative weight", {{3, NULL, good}, 1, -1}},
+        {"NaN weight", {{3, NULL, good}, 1, NAN}},
+        {"descending index", {{3, descending, good}, 1, 1}},
+        {"repeated index", {{3, repeated, good}, 1, 1}},
+        {"index beyond max-features", {{3, wide, good}, 1, 1}},
+        {"third class", {{3, NULL, good}, 5, 1}},
+        {"squares overflow", {{3, NULL, huge}, 1, 1}},
+        {"entries without values", {{3, NULL, NULL}, 1, 1}},
+    };
+    for (size_t j = 0; j < cloud->count; j++) {
+        push_range(fit, cloud, j, j + 1);
+        push_range(clean, cloud, j, j + 1);
+        for (size_t k = 0; k < sizeof bad / sizeof bad[0] && j > 15; k++) {
+            keepfit_status status = keepfit_fit_push(fit, &bad[k].point);
+            if (j == 20)
+                tap_check(tap, status == KEEPFIT_DATA && *keepfit_fit_error(fit)->message, "%s is refused: %s",
+                          bad[k].what, keepfit_fit_error(fit)->message);
+        }
+    }
+    tap_check(tap, same_iterate(fit, clean), "refused points leave no trace");
+    keepfit_fit_free(fit);
+    keepfit_fit_free(clean);
+
+    fit = fit_from("loss=squared method=sgd step=1e6 lambda=0.1 inner=200");
+    keepfit_status status = KEEPFIT_OK;
+    for (size_t j = 0; j < cloud->count && status == KEEPFIT_OK; j++)
+        status = keepfit_fit_push(fit, &cloud->point[j]);
+    tap_check(tap, status == KEEPFIT_DIVERGED && keepfit_fit_push(fit, &cloud->point[0]) == KEEPFIT_DIVERGED,
+              "an overflowing step is told, and the fit stays closed: %s", keepfit_fit_error(fit)->message);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* On every stage of many random problems the proved bound is not below the gap, and holders of epsilon hold it. */
+static void test_bounds(struct tap *tap, int problems)
+{
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    static const char *const domains[] = {"none", "ball:0.4", "box:-0.1:0.3", "simplex"};
+    int violations = 0, unheld = 0, stages = 0, unsolved = 0;
+    for (int p = 0; p < problems; p++) {
+        const char *loss = losses[p % 5], *domain = domains[p / 5 % 4];
+        bool holds = p / 20 % 2;
+        char text[200];
+        snprintf(text, sizeof text, "loss=%s domain=%s lambda=%g method=%s epsilon=%g seed=%d inner=30", loss, domain,
+                 p % 3 ? 0.01 : 0.3, holds ? "auto" : "csvrg", p % 2 ? 1e-2 : 1e-4, p);
+        struct cloud *cloud = cloud_make(loss, 40, 5, p % 2, p % 7 == 0, (uint64_t)p + 1000);
+        keepfit_fit *fit = fit_from(text);
+        for (size_t i = 0; i < cloud->count; i++) {
+            keepfit_measurement measured;
+            keepfit_report report;
+            push_range(fit, cloud, i, i + 1);
+            if (i % 3 && i > 6)
+                continue;
+            unsolved +=
+                keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) != KEEPFIT_OK;
+            keepfit_fit_report(fit, &report);
+            double noise = 1e-14 * fmax(1, fabs(measured.objective));
+            violations += measured.bound < measured.gap - noise || report.bound < measured.gap - noise;
+            unheld += holds && !(report.bound <= (p % 2 ? 1e-2 : 1e-4));
+            stages++;
+        }
+        keepfit_fit_free(fit);
+        free(cloud);
+    }
+    tap_check(tap, unsolved == 0, "the optimum was found at all %d measured stages", stages);
+    tap_check(tap, violations == 0, "the bound was never below the gap (%d stages)", stages);
+    tap_check(tap, unheld == 0, "auto held epsilon, proved, at every one of them");
+}
+
+static void test_measuring(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 50, 4, true, false, 41);
+    keepfit_fit *watched = fit_from("loss=logistic method=csvrg lambda=0.05"),
+                *alone = fit_from("loss=logistic method=csvrg lambda=0.05");
+    for (size_t j = 0; j < cloud->count; j++) {
+        keepfit_measurement measured;
+        push_range(watched, cloud, j, j + 1);
+        push_range(alone, cloud, j, j + 1);
+        keepfit_fit_measure(watched, 7, &measured);
+    }
+    keepfit_report a, b;
+    keepfit_fit_report(watched, &a);
+    keepfit_fit_report(alone, &b);
+    tap_check(tap, same_iterate(watched, alone) && a.fo == b.fo, "measuring changes nothing and counts no FO");
+    tap_check(tap, a.validated == 49 && a.validation_error > 0 && a.validation_error < 0.6 && a.validation_loss > 0,
+              "progressive validation: every point but the first, predicted before it was learnt");
+    keepfit_fit_free(watched);
+    keepfit_fit_free(alone);
+    free(cloud);
+}
+
+static void test_lambda_total(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("squared", 50, 4, false, false, 43);
+    keepfit_fit *total = fit_from("loss=squared method=exact lambda-total=2"),
+                *mean = fit_from("loss=squared method=exact lambda=0.04");
+    push_range(total, cloud, 0, cloud->count);
+    push_range(mean, cloud, 0, cloud->count);
+    size_t n;
+    const double *x = keepfit_fit_iterate(total, &n), *y = keepfit_fit_iterate(mean, &n);
+    bool equal = true;
+    for (size_t k = 0; k < n; k++)
+        equal &= near(x[k], y[k], 1e-12);
+    tap_check(tap, equal, "lambda-total 2 over 50 points is lambda 0.04");
+    keepfit_fit_free(total);
+    keepfit_fit_free(mean);
+    free(cloud);
+}
+
+static int user_value(void *context, const double *x, const keepfit_point *point, double *value)
+{
+    (void)context;
+    double miss = kf_dot(point->row.count, point->row.value, x) - point->target;
+    *value = miss * miss;
+    return 0;
+}
+
+static int user_gradient(void *context, const double *x, const keepfit_point *point, double *gradient)
+{
+    int *calls = context;
+    if (calls && --*calls < 0)
+        return 1;
+    double miss = kf_dot(point->row.count, point->row.value, x) - point->target;
+    for (size_t k = 0; k < point->row.count; k++)
+        gradient[k] = 2 * miss * point->row.value[k];
+    return 0;
+}
+
+static int user_curvature(void *context, const keepfit_point *point, double *curvature)
+{
+    (void)context;
+    *curvature = 2 * kf_square(point->row.count, point->row.value);
+    return 0;
+}
+
+/* A user-written squared loss follows the built-in one bit for bit where only gradients count. */
+static void test_custom(struct tap *tap, const char *method)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=squared method=%s lambda=0.05 inner=30 epsilon=1e-6", method);
+    struct cloud *cloud = cloud_make("squared", 40, 5, false, true, 47);
+    keepfit_options *options = options_from(text);
+    keepfit_objective objective = {
+        .name = "own", .dimension = 5, .value = user_value, .gradient = user_gradient, .curvature = user_curvature};
+    keepfit_fit *own = NULL, *built_in = fit_from(text);
+    TAP_NEED(keepfit_fit_create_custom(options, &objective, &own, NULL) == KEEPFIT_OK);
+    push_range(own, cloud, 0, cloud->count);
+    push_range(built_in, cloud, 0, cloud->count);
+    keepfit_measurement a, b;
+    TAP_NEED(keepfit_fit_measure(own, 7, &a) == KEEPFIT_OK && keepfit_fit_measure(built_in, 7, &b) == KEEPFIT_OK);
+    tap_check(tap,
+              near(a.optimum, b.optimum, 1e-12) &&
+                  near(a.objective, b.objective, strcmp(method, "refit") ? 1e-12 : 1e-5),
+              "%s: a user-written squared loss does what the built-in one does", method);
+    keepfit_fit_free(own);
+    keepfit_fit_free(built_in);
+
+    int calls = 200;
+    objective.context = &calls;
+    TAP_NEED(keepfit_fit_create_custom(options, &objective, &own, NULL) == KEEPFIT_OK);
+    keepfit_status status = KEEPFIT_OK;
+    for (size_t j = 0; j < cloud->count && status == KEEPFIT_OK; j++)
+        status = keepfit_fit_push(own, &cloud->point[j]);
+    tap_check(tap, status == KEEPFIT_CALLBACK, "%s: a failing callback stops the fit with CALLBACK", method);
+    keepfit_fit_free(own);
+    keepfit_options_free(options);
+    free(cloud);
+}
+
+static void *fit_on_thread(void *argument)
+{
+    const struct cloud *cloud = argument;
+    keepfit_fit *fit = fit_from("loss=logistic method=csvrg lambda=0.05 inner=50");
+    push_range(fit, cloud, 0, cloud->count);
+    return fit;
+}
+
+static void test_threads(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 100, 6, true, false, 53);
+    pthread_t thread[4];
+    keepfit_fit *fit[4];
+    for (int k = 0; k < 4; k++)
+        TAP_NEED(pthread_create(&thread[k], NULL, fit_on_thread, cloud) == 0);
+    bool same = true;
+    for (int k = 0; k < 4; k++) {
+        void *result;
+        pthread_join(thread[k], &result);
+        fit[k] = result;
+        same &= same_iterate(fit[0], fit[k]);
+    }
+    tap_check(tap, same, "four handles on four threads give the same bits");
+    for (int k = 0; k < 4; k++)
+        keepfit_fit_free(fit[k]);
+    free(cloud);
+}
+
+static void test_odd_streams(struct tap *tap)
+{
+    static const char *const losses[] = {"squared", "logistic", "softmax"};
+    for (size_t l = 0; l < 3; l++)
+        for (size_t k = 0; k < METHODS; k++) {
+            if (strcmp(every_method[k], "exact") == 0 && l > 0)
+                continue;
+            char text[128];
+            snprintf(text, sizeof text, "loss=%s method=%s lambda=0.1 inner=10", losses[l], every_method[k]);
+            keepfit_fit *fit = fit_from(text);
+            double one[] = {1, -1};
+            keepfit_point empty = {{0, NULL, NULL}, 1, 1}, nothing = {{2, NULL, one}, 1, 0},
+                          plain = {{2, NULL, one}, 2, 1};
+            keepfit_status status = keepfit_fit_push(fit, &nothing); /* weight 0 first: no loss at all yet */
+            for (int turn = 0; turn < 5 && status == KEEPFIT_OK; turn++) {
+                status = keepfit_fit_push(fit, &empty);
+                if (status == KEEPFIT_OK)
+                    status = keepfit_fit_push(fit, &plain);
+            }
+            keepfit_measurement measured;
+            keepfit_fit_measure(fit, 7, &measured);
+            tap_check(tap, status == KEEPFIT_OK && measured.gap > -1e-12 && measured.gap < 0.3,
+                      "%s %s: empty rows and weight 0 (gap %.1e) %s", losses[l], every_method[k], measured.gap,
+                      keepfit_fit_error(fit)->message);
+            keepfit_fit_free(fit);
+        }
+}
+
+int main(int count, char **words)
+{
+    struct tap tap = {0};
+    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    for (size_t k = 0; k < METHODS; k++)
+        test_block(&tap, every_method[k]);
+    for (size_t k = 0; k < 5; k++)
+        test_weights(&tap, losses[k]);
+    for (size_t k = 0; k < METHODS; k++) {
+        if (strcmp(every_method[k], "exact") == 0) {
+            test_growth(&tap, "exact", "squared", "none");
+            test_growth(&tap, "exact", "squared", "box:-1:1");
+            continue;
+        }
+        test_growth(&tap, every_method[k], "logistic", "none");
+        test_growth(&tap, every_method[k], "squared", "box:0.1:1");
+        test_growth(&tap, every_method[k], "softmax", "ball:2");
+        test_growth(&tap, every_method[k], "softmax", "simplex");
+        test_label_order(&tap, every_method[k]);
+    }
+    test_refusals(&tap);
+    test_bounds(&tap, quick ? 40 : 400);
+    test_measuring(&tap);
+    test_lambda_total(&tap);
+    test_custom(&tap, "csvrg");
+    test_custom(&tap, "svrg");
+    test_custom(&tap, "saga");
+    test_custom(&tap, "refit");
+    test_threads(&tap);
+    test_odd_streams(&tap);
+    return tap_end(&tap);
+}

@@ -1,0 +1,144 @@
+/* Laws of losses and objectives: gradients against difference quotients, Hessians against those of gradients, curvature
+ * bounds never below the curvature, slope bounds never below the slope; labels. */
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "objective/labels.h"
+#include "support.h"
+
+static double value_at(const struct kf_loss *loss, double *z, size_t k, double shift, size_t outputs, double b,
+                       double delta)
+{
+    double kept = z[k];
+    z[k] += shift;
+    double value = loss->value(z, outputs, b, delta);
+    z[k] = kept;
+    return value;
+}
+
+static void test_loss(struct tap *tap, const struct kf_loss *loss)
+{
+    struct kf_random random;
+    kf_random_seed(&random, 11);
+    size_t outputs = loss->targets == KF_MANY_CLASSES ? 4 : 1;
+    double slope_error = 0, curve_error = 0, worst_curve = 0, worst_slope = 0;
+    for (int trial = 0; trial < 3000; trial++) {
+        double z[4], slope[4], there[4], curve[16], h = 1e-5, delta = 0.3 + kf_random_unit(&random);
+        double b = loss->targets == KF_MANY_CLASSES  ? (double)kf_random_below(&random, 4)
+                   : loss->targets == KF_TWO_CLASSES ? (kf_random_unit(&random) < 0.5 ? -1 : 1)
+                                                     : 2 * kf_random_normal(&random);
+        for (size_t k = 0; k < outputs; k++)
+            z[k] = 3 * kf_random_normal(&random);
+        loss->slope(z, outputs, b, delta, slope);
+        loss->curve(z, outputs, b, delta, curve);
+        double scale = sqrt(kf_square(outputs, slope)), norm = sqrt(kf_square(outputs, z));
+        worst_slope = fmax(worst_slope, scale / loss->slope_bound(norm, b, delta));
+        for (size_t k = 0; k < outputs; k++) {
+            double quotient =
+                (value_at(loss, z, k, h, outputs, b, delta) - value_at(loss, z, k, -h, outputs, b, delta)) / (2 * h);
+            slope_error = fmax(slope_error, fabs(quotient - slope[k]));
+            double kept = z[k];
+            z[k] += 1e-7;
+            loss->slope(z, outputs, b, delta, there);
+            z[k] = kept;
+            for (size_t l = 0; l < outputs; l++) {
+                double bend = (there[l] - slope[l]) / 1e-7;
+                bool kink = fabs(bend - curve[k * outputs + l]) > 1e-3; /* a kink lies between: rare, excluded */
+                curve_error = fmax(curve_error, kink && outputs == 1 ? 0 : fabs(bend - curve[k * outputs + l]));
+            }
+        }
+        double row = 0; /* Rayleigh quotient in the direction of z bounds the curvature from below */
+        for (size_t k = 0; k < outputs; k++)
+            row += z[k] * kf_dot(outputs, curve + k * outputs, z);
+        worst_curve = fmax(worst_curve, row / (norm * norm) / loss->curve_bound(delta));
+    }
+    tap_check(tap, slope_error < 2e-4, "%s: slopes match difference quotients (%.1e)", loss->name, slope_error);
+    tap_check(tap, curve_error < 1e-4, "%s: curves match difference quotients of slopes (%.1e)", loss->name,
+              curve_error);
+    tap_check(tap, worst_curve <= 1 + 1e-12, "%s: the curve bound holds (%.3f)", loss->name, worst_curve);
+    tap_check(tap, worst_slope <= 1 + 1e-12, "%s: the slope bound holds (%.3f)", loss->name, worst_slope);
+}
+
+/* The gradient of the whole objective, with weights, bias and regulariser, against difference quotients; and the Hessian
+ * product against those of the gradient. */
+static void test_gradient(struct tap *tap, const char *loss, const char *extra)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=%s lambda=0.03 method=gd inner=1 %s", loss, extra);
+    struct cloud *cloud = cloud_make(loss, 30, 6, true, true, 5);
+    keepfit_fit *fit = fit_from(text);
+    push_range(fit, cloud, 0, cloud->count);
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    size_t size = kf_size(problem);
+    double x[64], sum[64], gradient[64], there[64], v[64], product[64], curve[16], scratch[16], worst = 0, bent = 0;
+    struct kf_random random;
+    kf_random_seed(&random, 2);
+    for (size_t k = 0; k < size; k++) {
+        x[k] = kf_random_normal(&random);
+        v[k] = kf_random_normal(&random);
+        product[k] = k < objective->free ? 0 : 2 * objective->lambda * v[k];
+    }
+    kf_gradient_sum(objective, x, cloud->count, sum, problem->factors[0]);
+    kf_complete_gradient(objective, sum, x, gradient);
+    for (size_t k = 0; k < size; k++) {
+        double kept = x[k], h = 1e-5;
+        x[k] = kept + h;
+        double up = kf_objective_value(objective, x);
+        x[k] = kept - h;
+        double down = kf_objective_value(objective, x);
+        x[k] = kept;
+        worst = fmax(worst, fabs((up - down) / (2 * h) - gradient[k]));
+    }
+    tap_check(tap, worst < 1e-6, "%s %s: the gradient matches difference quotients (%.1e)", loss, extra, worst);
+    for (size_t j = 0; j < cloud->count; j++) {
+        objective->type->curve(objective, x, j, curve);
+        objective->type->hessian_product(objective, cloud->point[j].weight / objective->weight_total, j, curve, v,
+                                         product, scratch);
+    }
+    for (size_t k = 0; k < size; k++)
+        x[k] += 1e-7 * v[k];
+    kf_gradient_sum(objective, x, cloud->count, sum, problem->factors[0]);
+    kf_complete_gradient(objective, sum, x, there);
+    for (size_t k = 0; k < size; k++)
+        bent = fmax(bent, fabs((there[k] - gradient[k]) / 1e-7 - product[k]));
+    tap_check(tap, bent < 1e-5, "%s %s: Hessian products match those of gradients (%.1e)", loss, extra, bent);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+static void test_labels(struct tap *tap)
+{
+    static const struct {
+        double first, second, sign_of_first_at_last;
+        enum kf_label_news news;
+    } cases[] = {{-1, 1, -1, KF_LABEL_NEW},    {1, -1, 1, KF_LABEL_NEW},      {1, 2, -1, KF_LABEL_FLIPPED},
+                 {2, 1, 1, KF_LABEL_NEW},      {0, 1, -1, KF_LABEL_NEW},      {1, 0, 1, KF_LABEL_NEW},
+                 {2, 4, -1, KF_LABEL_FLIPPED}, {-3, -7, 1, KF_LABEL_FLIPPED}, {-7, -3, -1, KF_LABEL_NEW}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct kf_labels labels = {.kind = KF_TWO_CLASSES};
+        double target;
+        kf_labels_take(&labels, cases[k].first, &target);
+        enum kf_label_news foreseen = kf_labels_foresee(&labels, cases[k].second);
+        enum kf_label_news news = kf_labels_take(&labels, cases[k].second, &target);
+        kf_labels_find(&labels, cases[k].first, &target);
+        tap_check(tap, news == cases[k].news && news == foreseen && target == cases[k].sign_of_first_at_last,
+                  "labels %g then %g: the smaller is -1", cases[k].first, cases[k].second);
+        tap_check(tap, kf_labels_take(&labels, 99, &target) == KF_LABEL_THIRD && labels.count == 2,
+                  "a third is refused");
+        free(labels.label);
+    }
+}
+
+int main(void)
+{
+    struct tap tap = {0};
+    for (size_t k = 0; kf_loss_entry(k); k++) {
+        test_loss(&tap, kf_loss_entry(k));
+        test_gradient(&tap, kf_loss_entry(k)->name, "");
+        test_gradient(&tap, kf_loss_entry(k)->name, "bias=2");
+        test_gradient(&tap, kf_loss_entry(k)->name, "intercept=true");
+    }
+    test_labels(&tap);
+    return tap_end(&tap);
+}
