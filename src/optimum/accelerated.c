@@ -7,6 +7,8 @@
 #include "optimum/internal.h"
 
 #define ROUNDS_MOST 100000
+#define CHECK_EVERY 10
+#define ROUNDING 1e-15 /* a proved gap of this share of the scale is as good as none */
 
 struct point {
     double *x, *sum, *gradient;
@@ -68,9 +70,9 @@ bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standin
     int still = 0;
     memcpy(ahead.x, at->x, size * sizeof *at->x);
     for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
-        if (round % 10 == 0 && target > 0) {
+        if (round % CHECK_EVERY == 0) {
             kf_standing_measure(problem, at);
-            if (kf_standing_good(at, target))
+            if (at->bound <= fmax(target, ROUNDING * kf_standing_scale(at)))
                 return true;
         }
         measure(problem, &ahead);
@@ -78,7 +80,7 @@ bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standin
             return false;
         top = descend(problem, &ahead, top * 0.9, next);
         momentum = advance(size, next, momentum, ahead.x, at->x, &moved);
-        still = moved <= 1e-15 ? still + 1 : 0;
+        still = moved <= KF_PRECISE ? still + 1 : 0;
     }
     kf_standing_measure(problem, at);
     return still >= 5 && (!(target > 0) || at->bound <= target);
