@@ -5,11 +5,11 @@ PREFIX ?= /usr/local
 .PHONY: all demo test bench install clean
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja --quiet -C $(BUILD)
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run scripts/setup"; exit 1; }
-	@meson setup $(BUILD) --prefix=$(PREFIX)
+	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
 
 demo:
 	@scripts/setup build

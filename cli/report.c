@@ -18,7 +18,7 @@ static const char page_style[] =
     "@media screen and (prefers-color-scheme:dark){:root{--page:#14171c;--ink:#e8eaed;--quiet:#a5adb8;"
     "--rule:#343a43;--wash:#1c2027;--bad:#ff8a80}}\n"
     "*{box-sizing:border-box}\n"
-    "body{margin:0 auto;max-width:56rem;padding:2.5rem 1.25rem 2rem;background:var(--page);color:var(--ink);"
+    "body{margin:0 auto;max-width:64rem;padding:2.5rem 1.25rem 2rem;background:var(--page);color:var(--ink);"
     "font:1rem/1.55 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif;"
     "-webkit-text-size-adjust:100%;text-size-adjust:100%}\n"
     "h1{margin:0 0 .75rem;font-size:1.75rem;line-height:1.2;overflow-wrap:anywhere}\n"

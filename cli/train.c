@@ -51,7 +51,7 @@ static unsigned measures(const struct training *training)
 static int measure_stage(struct training *training)
 {
     struct trace_row *row = &training->last;
-    *row = (struct trace_row){.method = keepfit_options_get(training->arguments->options, "method")};
+    *row = (struct trace_row){.method = keepfit_options_get(training->arguments->options, "method"), .run = 1};
     keepfit_status status = trace_measure(training->fit, measures(training), row);
     if (status == KEEPFIT_UNSOLVED)
         warn("%s", keepfit_fit_error(training->fit)->message);
