@@ -65,7 +65,7 @@ static bool reserve(struct kf_optimum *optimum, const struct kf_problem *problem
     size_t size = kf_size(problem), each = problem->objective.outputs * problem->objective.outputs;
     return KF_RESERVE(optimum->work, optimum->work_capacity, WORK_VECTORS * (size + 1)) &&
            KF_RESERVE(optimum->columns, optimum->columns_capacity,
-                      dense ? KF_COLUMNS * size : 2 * problem->objective.outputs) &&
+                      dense ? KF_COLUMNS * (size + 1) : 2 * problem->objective.outputs) &&
            (!hessian || KF_RESERVE(optimum->curve, optimum->curve_capacity, problem->points.count * each)) &&
            (!dense || kf_quadratic_reserve(&optimum->quadratic, size));
 }

@@ -25,9 +25,9 @@ void kf_quadratic_free(struct kf_quadratic *quadratic)
 bool kf_quadratic_reserve(struct kf_quadratic *quadratic, size_t size)
 {
     assert(size <= INT_MAX);
-    if (size > quadratic->capacity) {
+    if (size > quadratic->capacity || !quadratic->hessian) {
         kf_quadratic_free(quadratic);
-        size_t capacity = size + size / 2;
+        size_t capacity = size + size / 2 + 1;
         quadratic->hessian = kf_allocate(capacity * capacity, sizeof(double));
         quadratic->factor = kf_allocate(capacity * capacity, sizeof(double));
         bool whole = quadratic->hessian && quadratic->factor;

@@ -291,6 +291,9 @@ def case_third_class(box, case):
     box.write("data.svm", GOOD + b"3 1:1\n" if kind == "file" else b"1 1:1\n-1 1:1\n3 1:1\n" * 3)
     words = ["--loss", loss] + (["--shuffle"] if kind == "shuffled" else [])
     check_refusal(box, command, "data.svm", words, ":11:1: " if kind == "file" else ":")
+    if kind == "shuffled":
+        label, third = re.search(r"data.svm:(\d+):1: label (\S+) is", box.try_run(command, *words, "data.svm").error).groups()
+        same([1, -1, 3][(int(label) - 1) % 3], int(third), "label of the line that is named")
 
 
 @over(COMMANDS)
