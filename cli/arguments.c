@@ -55,6 +55,7 @@ static const struct own_option table[] = {
 
 #define ROWS (sizeof table / sizeof table[0])
 #define OPTIONS_MOST 128
+#define LONG_OPTION 1000 /* above every letter */
 
 const struct own_option *own_option_entry(size_t k)
 {
@@ -160,8 +161,11 @@ struct long_options {
 
 static void add_long(struct long_options *list, const char *key, keepfit_option_type type, char letter)
 {
-    list->items[list->count++] =
-        (struct option){.name = key, .has_arg = type == KEEPFIT_FLAG ? no_argument : required_argument};
+    /* Each needs a value of its own, or getopt takes ambiguous abbreviations for the first that fits. */
+    list->items[list->count] = (struct option){.name = key,
+                                               .has_arg = type == KEEPFIT_FLAG ? no_argument : required_argument,
+                                               .val = LONG_OPTION + (int)list->count};
+    list->count++;
     if (letter) {
         size_t used = strlen(list->letters);
         snprintf(list->letters + used, sizeof list->letters - used, "%c%s", letter, type == KEEPFIT_FLAG ? "" : ":");
@@ -188,22 +192,34 @@ static const char *key_of_letter(int letter)
     return "threads";
 }
 
+static int refuse_option(const struct command *command, const struct long_options *list, const char *word)
+{
+    size_t length = strcspn(word, "="), fitting = 0;
+    for (size_t k = 0; k < list->count && length > 2; k++)
+        fitting += strncmp(list->items[k].name, word + 2, length - 2) == 0;
+    if (optopt > 0 && optopt < LONG_OPTION)
+        return fail(EXIT_USAGE, "%s does not take the option -%c ('keepfit help %s' tells them)", command->name, optopt,
+                    command->name);
+    return fail(EXIT_USAGE, "%s %s the option %s ('keepfit help %s' tells them)", command->name,
+                fitting > 1 ? "cannot tell which is" : "does not take", word, command->name);
+}
+
 static int read_flags(struct arguments *arguments, struct seen *seen, int count, char **words)
 {
     struct long_options list = {.count = 0};
     make_long(arguments->command, &list);
     opterr = 0;
     for (;;) {
-        int place = 0, got = getopt_long(count, words, list.letters, list.items, &place);
+        int got = getopt_long(count, words, list.letters, list.items, NULL);
         if (got == -1)
             break;
         if (got == ':')
             return fail(EXIT_USAGE, "%s needs a value", words[optind - 1]);
         if (got == '?')
-            return fail(EXIT_USAGE, "%s does not take the option %s ('keepfit help %s' tells them)",
-                        arguments->command->name, words[optind - 1], arguments->command->name);
+            return refuse_option(arguments->command, &list, words[optind - 1]);
         struct found found = {0};
-        find_option(arguments->command, got ? key_of_letter(got) : list.items[place].name, &found);
+        find_option(arguments->command, got < LONG_OPTION ? key_of_letter(got) : list.items[got - LONG_OPTION].name,
+                    &found);
         int code = assign(arguments, &found, is_flag(&found) ? "true" : optarg);
         if (code != EXIT_DONE)
             return code;
@@ -225,6 +241,8 @@ static int read_one_variable(struct arguments *arguments, struct seen *seen, con
     struct found found = {0};
     if (!value || is_seen(seen, key) || !find_option(arguments->command, key, &found))
         return EXIT_DONE;
+    if (!found.is_library && found.own->commands == ALL)
+        return EXIT_DONE; /* help and version are requests, not settings */
     mark(seen, key_of(&found));
     return assign(arguments, &found, value);
 }
@@ -266,8 +284,15 @@ static int read_config_line(struct arguments *arguments, const struct seen *seen
                     arguments->command->name, key);
     if (is_seen(seen, key))
         return EXIT_DONE;
-    char *kept = strdup(value); /* own text options keep the pointer; it lives as long as the process */
-    return kept ? assign(arguments, &found, kept) : fail(EXIT_FAILED, "out of memory");
+    if (found.is_library || found.own->type != KEEPFIT_TEXT)
+        return assign(arguments, &found, value);
+    char *kept = strdup(value); /* own text options keep the pointer */
+    if (!kept || arguments->owned_count == sizeof arguments->owned / sizeof arguments->owned[0]) {
+        free(kept);
+        return fail(EXIT_FAILED, "%s:%lu:1: too many options", arguments->config, number);
+    }
+    arguments->owned[arguments->owned_count++] = kept;
+    return assign(arguments, &found, kept);
 }
 
 static int read_config(struct arguments *arguments, const struct seen *seen)
@@ -283,6 +308,8 @@ static int read_config(struct arguments *arguments, const struct seen *seen)
     int code = EXIT_DONE;
     while (code == EXIT_DONE && getline(&line, &room, file) >= 0)
         code = read_config_line(arguments, seen, ++number, line);
+    if (code == EXIT_DONE && ferror(file))
+        code = fail(EXIT_USAGE, "%s: %s", arguments->config, strerror(errno));
     free(line);
     fclose(file);
     return code;
@@ -322,4 +349,6 @@ int arguments_read(struct arguments *arguments, int count, char **words)
 void arguments_free(struct arguments *arguments)
 {
     keepfit_options_free(arguments->options);
+    for (size_t k = 0; k < arguments->owned_count; k++)
+        free(arguments->owned[k]);
 }

@@ -38,6 +38,8 @@ struct arguments {
     keepfit_options *options;
     char **positional;
     int positional_count;
+    char *owned[64]; /* texts read from --config that the fields below point to */
+    size_t owned_count;
     char **words; /* the whole command line, for reports */
     int word_count;
 

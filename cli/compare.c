@@ -7,6 +7,15 @@
 
 #include "output.h"
 
+static bool is_method_option(const char *key)
+{
+    keepfit_option option;
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++)
+        if (strcmp(option.key, key) == 0)
+            return strcmp(option.group, "method") == 0;
+    return true; /* unknown: told by whoever sets it */
+}
+
 /* "name:key=value:key=value" into the options of one contestant; text is cut up. */
 static int apply_own_options(struct contestant *contestant, char *text)
 {
@@ -21,6 +30,10 @@ static int apply_own_options(struct contestant *contestant, char *text)
         if (!equals)
             return fail(EXIT_USAGE, "--methods: '%s' in '%s' is not of the form key=value", part, contestant->name);
         *equals = '\0';
+        if (!is_method_option(part))
+            return fail(EXIT_USAGE,
+                        "--methods: %s: '%s' is no option of the method; all methods solve the same problem",
+                        contestant->name, part);
         if (keepfit_options_set(contestant->options, part, equals + 1, &error) != KEEPFIT_OK)
             return fail(EXIT_USAGE, "--methods: %s: %s", contestant->name, error.message);
     }
@@ -130,6 +143,7 @@ int run_compare(struct arguments *arguments)
 {
     struct comparison comparison = {.arguments = arguments, .runs = arguments->runs};
     comparison.epsilon = strtod(keepfit_options_get(arguments->options, "epsilon"), NULL);
+    comparison.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
     int code = read_contestants(&comparison);
     if (code == EXIT_DONE)
         code = read_stream(&comparison);

@@ -31,6 +31,7 @@ struct comparison {
     size_t stage_count;
     struct race *races; /* [run][contestant] */
     double epsilon;
+    bool skip; /* points that a fit refuses are left out */
 };
 
 static inline struct race *race_of(const struct comparison *comparison, size_t run, size_t contestant)

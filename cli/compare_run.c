@@ -64,14 +64,27 @@ static bool measure_stage(struct race *race, keepfit_fit *fit, const char *name,
     return true;
 }
 
-static void run_race(struct work *work, struct race *race, keepfit_fit *fit, const char *name, size_t run,
-                     keepfit_stream *stream, double *optima)
+/* Bad data is nobody's failure but the data's: it ends the comparison. */
+static int refused_point(const keepfit_stream *stream, const keepfit_fit *fit)
+{
+    keepfit_stream_info info;
+    keepfit_stream_describe(stream, &info);
+    return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, keepfit_fit_error(fit)->message);
+}
+
+static int run_race(struct work *work, struct race *race, keepfit_fit *fit, const char *name, size_t run,
+                    keepfit_stream *stream, double *optima)
 {
     struct comparison *comparison = work->comparison;
     keepfit_point point;
     uint64_t stage = 0, counted = 0;
     while (race->done < comparison->stage_count && keepfit_stream_next(stream, &point) == KEEPFIT_OK) {
-        if (keepfit_fit_push(fit, &point) != KEEPFIT_OK) {
+        keepfit_status status = keepfit_fit_push(fit, &point);
+        if (status == KEEPFIT_DATA && comparison->skip)
+            continue;
+        if (status == KEEPFIT_DATA)
+            return refused_point(stream, fit);
+        if (status != KEEPFIT_OK) {
             record_failure(race, keepfit_fit_error(fit)->message);
             break;
         }
@@ -85,6 +98,7 @@ static void run_race(struct work *work, struct race *race, keepfit_fit *fit, con
     }
     keepfit_fit_report(fit, &race->report);
     count_stages(work, comparison->info.total - counted);
+    return EXIT_DONE;
 }
 
 static keepfit_status make_fit(const struct contestant *contestant, uint64_t seed, keepfit_fit **fit,
@@ -107,19 +121,21 @@ static int run_one(struct work *work, size_t run, double *optima)
     keepfit_stream *stream = NULL;
     keepfit_error error = {.message = ""};
     keepfit_status status = keepfit_stream_reorder(comparison->stream, seed, &stream, &error);
+    int code = EXIT_DONE;
     for (size_t k = 0; k < comparison->stage_count; k++)
         optima[k] = NAN;
-    for (size_t c = 0; c < comparison->contestant_count && status == KEEPFIT_OK; c++) {
+    for (size_t c = 0; c < comparison->contestant_count && status == KEEPFIT_OK && code == EXIT_DONE; c++) {
         keepfit_fit *fit = NULL;
         status = make_fit(&comparison->contestants[c], seed, &fit, &error);
         if (status == KEEPFIT_OK && c > 0)
             status = keepfit_stream_rewind(stream);
         if (status == KEEPFIT_OK)
-            run_race(work, race_of(comparison, run, c), fit, comparison->contestants[c].name, run, stream, optima);
+            code =
+                run_race(work, race_of(comparison, run, c), fit, comparison->contestants[c].name, run, stream, optima);
         keepfit_fit_free(fit);
     }
     keepfit_stream_close(stream);
-    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+    return status == KEEPFIT_OK ? code : fail_status(status, error.message);
 }
 
 static void *worker(void *argument)

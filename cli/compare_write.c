@@ -89,6 +89,14 @@ static struct report_method summarise(const struct comparison *comparison, size_
     return row;
 }
 
+static void print_cell(double number)
+{
+    if (isnan(number))
+        printf("  %11s", "-");
+    else
+        printf("  %11.3e", number);
+}
+
 static void print_table(const struct report_method *rows, size_t count)
 {
     int width = 6;
@@ -101,9 +109,13 @@ static void print_table(const struct report_method *rows, size_t count)
         const struct report_method *row = &rows[k];
         if (row->failed)
             printf("%-*s  failed: %s\n", width, row->name, row->failure);
-        else
-            printf("%-*s  %11.5g  %11.5g  %11.3e  %11.3e  %11.3e  %9.3g\n", width, row->name, row->fo_per_stage,
-                   row->steps_per_stage, row->final_gap, row->max_gap, row->final_bound, row->seconds);
+        else {
+            printf("%-*s  %11.5g  %11.5g", width, row->name, row->fo_per_stage, row->steps_per_stage);
+            print_cell(row->final_gap);
+            print_cell(row->max_gap);
+            print_cell(row->final_bound);
+            printf("  %9.3g\n", row->seconds);
+        }
     }
 }
 
@@ -282,12 +294,17 @@ int compare_write(const struct comparison *comparison)
         rows[c] = summarise(comparison, c);
         whole = make_curve(comparison, c, &curves[c]);
     }
+    size_t failed = 0;
+    for (size_t c = 0; c < count && whole; c++)
+        failed += rows[c].failed;
     int code = whole ? write_all(comparison, rows, curves, series, series + count) : fail(EXIT_FAILED, "out of memory");
     if (code == EXIT_DONE) {
         (comparison->arguments->json ? print_json : print_table)(rows, count);
         if (!comparison->arguments->quiet)
             fprintf(stderr, "keepfit: report in %s/report.html\n", comparison->arguments->out);
     }
+    if (code == EXIT_DONE && failed == count)
+        code = fail(EXIT_FAILED, "every method failed");
     for (size_t c = 0; c < count && curves; c++)
         free_curve(&curves[c]);
     free(series);

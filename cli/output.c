@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "output.h"
 
 #include <errno.h>
@@ -65,21 +65,17 @@ int output_open(struct output *output, const char *path)
         output->file = fopen(path, "w");
         return output->file ? EXIT_DONE : failed_on(path);
     }
-    size_t room = strlen(path) + sizeof ".XXXXXX";
+    output->target = realpath(path, NULL); /* a link keeps pointing to its file */
+    const char *target = output->target ? output->target : path;
+    size_t room = strlen(target) + 40;
     output->temporary = malloc(room);
     if (!output->temporary)
         return fail(EXIT_FAILED, "out of memory");
-    snprintf(output->temporary, room, "%s.XXXXXX", path);
-    int descriptor = mkstemp(output->temporary);
-    if (descriptor >= 0 && fchmod(descriptor, 0644) == 0)
-        output->file = fdopen(descriptor, "w");
+    snprintf(output->temporary, room, "%s.new-%ld", target, (long)getpid());
+    output->file = fopen(output->temporary, "w");
     if (output->file)
         return EXIT_DONE;
     int code = failed_on(path);
-    if (descriptor >= 0) {
-        close(descriptor);
-        unlink(output->temporary);
-    }
     free(output->temporary);
     output->temporary = NULL;
     return code;
@@ -92,6 +88,7 @@ void output_discard(struct output *output)
     if (output->temporary)
         unlink(output->temporary);
     free(output->temporary);
+    free(output->target);
     *output = (struct output){.path = output->path};
 }
 
@@ -102,7 +99,8 @@ int output_commit(struct output *output)
     if (output->file != stdout && fclose(output->file) != 0 && whole)
         code = failed_on(output->path);
     output->file = NULL;
-    if (code == EXIT_DONE && output->temporary && rename(output->temporary, output->path) != 0)
+    if (code == EXIT_DONE && output->temporary &&
+        rename(output->temporary, output->target ? output->target : output->path) != 0)
         code = failed_on(output->path);
     if (code == EXIT_DONE) {
         free(output->temporary);
@@ -114,9 +112,11 @@ int output_commit(struct output *output)
 
 int finish_standard_output(int code)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_DONE)
-        return fail(EXIT_FAILED, "standard output: cannot write: %s", strerror(errno));
-    return code;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (code != EXIT_FAILED) /* which has told its reason, most likely this one */
+        fail(EXIT_FAILED, "standard output: cannot write: %s", strerror(errno));
+    return code == EXIT_DONE || code == EXIT_NOT_REACHED ? EXIT_FAILED : code;
 }
 
 void json_text(FILE *file, const char *text)

@@ -20,6 +20,7 @@ int fail_status(keepfit_status status, const char *message);
 struct output {
     FILE *file;
     const char *path;
+    char *target;    /* what path leads to, if it exists */
     char *temporary; /* NULL: written directly */
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "arguments.h"
 #include "columns.h"
@@ -13,7 +14,7 @@
 
 /* Set by SIGINT and SIGTERM: the stage is finished, everything is written, and the exit code tells. A second signal ends the
  * process at once. */
-static volatile sig_atomic_t stop_signal;
+static volatile int stop_signal;
 
 static void on_signal(int number)
 {
@@ -53,9 +54,9 @@ static int measure_stage(struct training *training)
     struct trace_row *row = &training->last;
     *row = (struct trace_row){.method = keepfit_options_get(training->arguments->options, "method"), .run = 1};
     keepfit_status status = trace_measure(training->fit, measures(training), row);
-    if (status == KEEPFIT_UNSOLVED)
+    if (status == KEEPFIT_UNSOLVED && !training->arguments->quiet)
         warn("%s", keepfit_fit_error(training->fit)->message);
-    else if (status != KEEPFIT_OK)
+    else if (status != KEEPFIT_OK && status != KEEPFIT_UNSOLVED)
         return fail_status(status, keepfit_fit_error(training->fit)->message);
     training->max_gap = fmax(training->max_gap, row->gap);
     training->traced = true;
@@ -124,6 +125,11 @@ static int refused_point(struct training *training, keepfit_status status)
     return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, message);
 }
 
+static int stop_code(void)
+{
+    return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+}
+
 static int push_all(struct training *training)
 {
     keepfit_point point;
@@ -132,7 +138,7 @@ static int push_all(struct training *training)
     int code = EXIT_DONE;
     while (code == EXIT_DONE && !stop_signal) {
         status = keepfit_stream_next(training->stream, &point);
-        if (status == KEEPFIT_END)
+        if (status == KEEPFIT_END || status == KEEPFIT_STOPPED)
             break;
         if (status != KEEPFIT_OK)
             return fail_status(status, keepfit_stream_error(training->stream)->message);
@@ -141,7 +147,8 @@ static int push_all(struct training *training)
         code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
     }
     if (code == EXIT_DONE && stage == 0)
-        return fail(EXIT_DATA, "%s: no points", training->arguments->positional[0]);
+        return stop_signal ? stop_code()
+                           : fail(EXIT_DATA, "%s: no points could be used", training->arguments->positional[0]);
     return code;
 }
 
@@ -253,7 +260,7 @@ static int finish(struct training *training)
     else if (!arguments->quiet)
         print_text(training, &report);
     if (stop_signal)
-        return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+        return stop_code();
     return verdict(training, &report);
 }
 
@@ -263,10 +270,12 @@ static int plan_trace(struct training *training)
     const struct arguments *arguments = training->arguments;
     keepfit_stream_info info;
     if (!arguments->trace && !arguments->gap)
-        return EXIT_DONE;
+        return trace_plan_read(&training->plan, arguments->trace_stages, 0); /* refuses nonsense all the same */
     bool whole = strcmp(arguments->positional[0], "-") != 0 && strcmp(arguments->trace_stages, "all") != 0;
     if (whole) {
         keepfit_status status = keepfit_stream_read_all(training->stream);
+        if (status == KEEPFIT_STOPPED)
+            return stop_code();
         if (status != KEEPFIT_OK)
             return fail_status(status, keepfit_stream_error(training->stream)->message);
     }
@@ -287,9 +296,42 @@ static int open_all(struct training *training)
     keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
     if (status == KEEPFIT_OK)
         status = keepfit_stream_open(arguments->positional[0], arguments->options, &training->stream, &error);
+    if (status == KEEPFIT_STOPPED)
+        return stop_code();
     if (status != KEEPFIT_OK)
         return fail_status(status, error.message);
     return plan_trace(training);
+}
+
+static bool same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    if (!one || !other)
+        return false;
+    if (stat(one, &first) == 0 && stat(other, &second) == 0)
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+    return strcmp(one, other) == 0;
+}
+
+/* What cannot be written is told before the work, not after it. */
+static int check_outputs(const struct arguments *arguments)
+{
+    const char *data = arguments->positional[0];
+    struct stat old;
+    struct output probe;
+    if (arguments->save_every && !arguments->model)
+        return fail(EXIT_USAGE, "--save-every needs --model");
+    if (same_file(arguments->model, data) || same_file(arguments->trace, data))
+        return fail(EXIT_USAGE, "%s: the data would be overwritten", data);
+    if (same_file(arguments->model, arguments->trace))
+        return fail(EXIT_USAGE, "%s: --model and --trace name the same file", arguments->trace);
+    if (!arguments->model)
+        return EXIT_DONE;
+    if (stat(arguments->model, &old) == 0 && !S_ISREG(old.st_mode))
+        return fail(EXIT_FAILED, "%s: is not a regular file, so no model is written there", arguments->model);
+    int code = output_open(&probe, arguments->model);
+    output_discard(&probe);
+    return code;
 }
 
 int run_train(struct arguments *arguments)
@@ -297,11 +339,13 @@ int run_train(struct arguments *arguments)
     struct training training = {.arguments = arguments, .max_gap = NAN};
     training.epsilon = strtod(keepfit_options_get(arguments->options, "epsilon"), NULL);
     training.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
-    if (arguments->save_every && !arguments->model)
-        return fail(EXIT_USAGE, "--save-every needs --model");
+    int code = check_outputs(arguments);
+    if (code != EXIT_DONE)
+        return code;
     progress_start(&training.progress, arguments->quiet);
     watch_signals();
-    int code = open_all(&training);
+    keepfit_options_watch(arguments->options, &stop_signal);
+    code = open_all(&training);
     if (code == EXIT_DONE)
         code = push_all(&training);
     if (code == EXIT_DONE)

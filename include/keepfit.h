@@ -64,6 +64,7 @@ KEEPFIT_API const char *keepfit_version(void);
     X(IO, "reading or writing failed")                                                                                 \
     X(CORRUPT, "the file is damaged or not of this kind")                                                              \
     X(DIVERGED, "the iterate is no longer finite")                                                                     \
+    X(STOPPED, "stopped on request")                                                                                   \
     X(UNSOLVED, "the optimum could not be computed to the precision asked for")                                        \
     X(CALLBACK, "a user-written objective reported a failure")
 
@@ -96,6 +97,9 @@ KEEPFIT_API keepfit_status keepfit_options_set(keepfit_options *options, const c
                                                keepfit_error *error);
 /* The value as text that reads back exactly; NULL for an unknown key. Lives until the next call on options. */
 KEEPFIT_API const char *keepfit_options_get(keepfit_options *options, const char *key);
+/* A flag that a signal handler or another thread may raise (make it non-zero). Streams opened with these options look at
+ * it while they wait for input, and then fail with KEEPFIT_STOPPED. NULL: none. It must outlive the streams. */
+KEEPFIT_API void keepfit_options_watch(keepfit_options *options, const volatile int *stop);
 /* Whether the value was set, rather than left at its default. */
 KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const char *key);
 

@@ -89,7 +89,7 @@ static const struct row table[] = {
            "to unit norm. The saved model predicts unscaled rows."),
     CHOICE("on-error", "stop|skip", "stop", "data", on_error, "What a bad row does: stop, or be skipped and counted."),
     FLAG("zero-based", "data", zero_based, "LIBSVM indices begin at 0 instead of 1."),
-    COUNT("max-features", "N", "67108864", "data", max_features, 1, 4294967294,
+    COUNT("max-features", "N", "16777216", "data", max_features, 1, 4294967294,
           "Refuse feature indices above N, so that one wild index cannot exhaust the memory."),
     CHOICE("header", "auto|yes|no", "auto", "data", header, "Whether the first line of a CSV file names the columns."),
     TEXT("target", "COLUMN", "", "data", target,
@@ -314,6 +314,11 @@ const char *keepfit_options_get(keepfit_options *options, const char *key)
         return *(char *const *)field ? *(char *const *)field : "";
     }
     return NULL;
+}
+
+void keepfit_options_watch(keepfit_options *options, const volatile int *stop)
+{
+    options->stop = stop;
 }
 
 bool keepfit_options_given(const keepfit_options *options, const char *key)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
+#include "method/constants.h"
 #include "model/model.h"
 
 /* ---- creating ---- */
@@ -101,6 +102,10 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     status = check_options(fit->options, fit->asked, error);
     if (status != KEEPFIT_OK)
         return status;
+    struct kf_step_size unused; /* methods without a step refuse nonsense too */
+    status = kf_step_read(fit->options, (struct kf_step_size){KF_STEP_SHARE, 1}, true, true, &unused, error);
+    if (status != KEEPFIT_OK)
+        return status;
     set_up_objective(fit, callbacks);
     size_t slots = callbacks ? callbacks->dimension : has_lead(fit);
     if (!kf_problem_resize(&fit->problem, slots, 1))
@@ -182,6 +187,9 @@ static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *p
 {
     if (!isfinite(point->target))
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
+    if (fit->labels.kind == KF_NUMBERS && !isfinite(point->target * point->target))
+        return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
+                       point->target);
     if (!isfinite(point->weight) || point->weight < 0)
         return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
     if (kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_THIRD)

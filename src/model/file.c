@@ -13,7 +13,7 @@
  *
  * Any other length, version, checksum or leftover is refused, so a damaged file is never half believed. Writing goes to a
  * temporary file in the same directory, which is synced and then renamed over the old one. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -143,21 +143,22 @@ static void sync_directory_of(const char *path)
     free(copy);
 }
 
-static keepfit_status write_and_rename(const struct bytes *bytes, const char *path, char *temporary,
-                                       keepfit_error *error)
+/* place: where the file really lies; path: what the user calls it. */
+static keepfit_status write_and_rename(const struct bytes *bytes, const char *place, const char *path,
+                                       const char *temporary, keepfit_error *error)
 {
-    int file = mkstemp(temporary);
+    /* Whoever left a file of this very name, with our process number in it, is gone. */
+    unlink(temporary);
+    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
         return failed_on(error, "cannot create a temporary file beside it", path);
     struct stat old;
-    mode_t mode = 0644;
-    if (stat(path, &old) == 0)
-        mode = old.st_mode & 0777;
-    bool written = fchmod(file, mode) == 0 && write_all(file, bytes->data, bytes->count) && fsync(file) == 0;
+    bool kept_mode = stat(place, &old) != 0 || fchmod(file, old.st_mode & 0777) == 0;
+    bool written = kept_mode && write_all(file, bytes->data, bytes->count) && fsync(file) == 0;
     int reason = errno;
     written = close(file) == 0 && written;
-    if (written && rename(temporary, path) == 0) {
-        sync_directory_of(path);
+    if (written && rename(temporary, place) == 0) {
+        sync_directory_of(place);
         return KEEPFIT_OK;
     }
     if (!written && reason)
@@ -173,16 +174,19 @@ keepfit_status keepfit_model_save(const keepfit_model *model, const char *path, 
     if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
         return kf_fail(error, KEEPFIT_IO, "%s: is not a regular file, so no model is written there", path);
     struct bytes bytes = encode(model);
-    size_t room = strlen(path) + sizeof ".XXXXXX";
+    char *target = realpath(path, NULL); /* a link keeps pointing to its file */
+    const char *place = target ? target : path;
+    size_t room = strlen(place) + 40;
     char *temporary = malloc(room);
     keepfit_status status;
     if (bytes.failed || !temporary) {
         status = kf_fail_memory(error);
     } else {
-        snprintf(temporary, room, "%s.XXXXXX", path);
-        status = write_and_rename(&bytes, path, temporary, error);
+        snprintf(temporary, room, "%s.new-%ld", place, (long)getpid());
+        status = write_and_rename(&bytes, place, path, temporary, error);
     }
     free(temporary);
+    free(target);
     free(bytes.data);
     return status;
 }

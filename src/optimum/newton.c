@@ -74,6 +74,9 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
     batch_flush(&batch);
     for (size_t k = objective->free; k < size; k++)
         hessian[k * size + k] += 2 * objective->lambda;
+    /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
+    for (size_t k = 0; k < objective->free; k++)
+        hessian[k * size + k] *= 1 + 1e-9;
 }
 
 /* Newton's direction in spare[0], and how much the quadratic model falls along it; negative: no direction. */

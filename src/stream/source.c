@@ -75,16 +75,23 @@ static keepfit_status failed(struct kf_source *source, keepfit_error *error)
     return source->failure.status;
 }
 
-static void wait_for_input(int file)
+/* Waits until there is something to read. False: the stop flag was raised. A signal may be delivered just before the wait, so
+ * the flag is looked at again every now and then. */
+static bool wait_for_input(const struct kf_source *source)
 {
-    struct pollfd wait = {.fd = file, .events = POLLIN};
-    poll(&wait, 1, -1);
+    struct pollfd wait = {.fd = source->file, .events = POLLIN};
+    while (!source->stop || !*source->stop)
+        if (poll(&wait, 1, source->stop ? 100 : -1) != 0 && wait.revents)
+            return true;
+    return false;
 }
 
 /* What one read(2) gives. */
 static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
 {
     for (;;) {
+        if (source->stop && !source->regular && !wait_for_input(source))
+            return kf_fail(&source->failure, KEEPFIT_STOPPED, "stopped on request");
         ssize_t count = read(source->file, buffer, capacity);
         if (count >= 0) {
             *got = (size_t)count;
@@ -92,7 +99,7 @@ static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t
             return KEEPFIT_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK)
-            wait_for_input(source->file); /* somebody made the descriptor non-blocking */
+            wait_for_input(source); /* somebody made the descriptor non-blocking */
         else if (errno != EINTR) {
             char text[128];
             return kf_fail_at(&source->failure, KEEPFIT_IO, source->name, 0, 0, "reading failed at byte %llu: %s",

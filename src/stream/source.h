@@ -13,10 +13,11 @@ struct kf_source {
     bool owned; /* the descriptor is to be closed */
     bool known; /* whether it is gzip has been found out */
     bool regular;
-    uint64_t bytes_read;   /* as stored */
-    uint64_t bytes;        /* size of a regular file, otherwise 0 */
-    struct kf_gzip *gzip;  /* NULL: plain */
-    unsigned char *stored; /* read but not yet inflated or handed on */
+    const volatile int *stop; /* a wait for input ends when this is raised; may be NULL */
+    uint64_t bytes_read;      /* as stored */
+    uint64_t bytes;           /* size of a regular file, otherwise 0 */
+    struct kf_gzip *gzip;     /* NULL: plain */
+    unsigned char *stored;    /* read but not yet inflated or handed on */
     size_t stored_at, stored_end;
     unsigned char *ahead; /* ready to be handed out */
     size_t ahead_at, ahead_end, ahead_capacity;

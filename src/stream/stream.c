@@ -224,6 +224,7 @@ static keepfit_stream *allocate(const char *path, const keepfit_options *options
 static keepfit_status open_reader(keepfit_stream *stream, keepfit_error *error)
 {
     keepfit_status status = kf_source_open(&stream->source, stream->path, stream->name, error);
+    stream->source.stop = stream->options->stop;
     if (status == KEEPFIT_OK)
         status = kf_format_find(stream->options->format, stream->path, &stream->source, &stream->reader, error);
     if (status != KEEPFIT_OK)

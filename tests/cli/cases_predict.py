@@ -169,7 +169,8 @@ def case_scaled_model_predicts_raw_rows(box, case):
     output = "probability" if loss == "softmax" else "margin"
     expected = predictions(box, "--output", output, "scaled.kf", "scaled.csv")
     found = predictions(box, "--output", output, "raw.kf", "raw.csv")
-    assert all_near(found, expected, 1e-5), list(zip(found, expected))[:5]
+    tolerance = 1e-4 if loss == "softmax" else 1e-5
+    assert all_near(found, expected, tolerance), list(zip(found, expected))[:5]
     for given in ("none", kind):  # the model has the scaling built in: predict's own is not applied again
         same(predictions(box, "--scale", given, "--output", output, "raw.kf", "raw.csv"), found, "--scale " + given)
     same(box.weights("raw.kf")["scale"], kind, "scale that the model names")

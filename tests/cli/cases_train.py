@@ -429,9 +429,9 @@ def case_signal(box, case):
         time.sleep(0.1)
         process.send_signal(number)
         try:
-            process.wait(10)
+            process.wait(5)
         except Exception:
-            raise AssertionError("the process did not end within 10 s of the signal") from None
+            raise AssertionError("the process did not end within 5 s of the signal") from None
         out, err = process.stdout.read().decode(), process.stderr.read().decode()
     finally:
         process.kill()

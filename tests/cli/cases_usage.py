@@ -16,7 +16,7 @@ WRONG = (
     ("option of another command", "list --quiet methods", "--quiet"),
     ("ambiguous option: trace, trace-stages", "train --tr t.csv NUM", "--tr"),
     ("ambiguous option: threads, target and others", "train --t 2 NUM", "--t"),
-    ("ambiguous option: loss, lambda and others", "train --l 1 NUM", "--l"),
+    ("ambiguous option: lambda, lambda-total", "train --la 1 NUM", "--la"),
     ("missing value", "train NUM --lambda", "--lambda"),
     ("missing value of a short option", "train NUM -m", "-m"),
     ("negative lambda", "train --lambda -1 NUM", "--lambda"),

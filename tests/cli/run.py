@@ -20,7 +20,7 @@ Cases are functions in the modules cases_*.py (see harness.py) and the commands 
 All commands of a file run in order in one fresh directory, each with no KEEPFIT_* variables but those in front of it. The
 words are split as a shell does, without its expansions; `> NAME` at the end saves standard output instead of comparing
 it. `cat FILE` shows a file. A section that is missing is empty; exit is 0. A section ends at the next line that begins
-with '--- ' or '$ ', and blank lines at its end do not count.
+with '--- ' or '$ ', expected output also at a comment; blank lines at its end do not count.
 
 In files and standard input, \\xHH is a byte, \\\\ a backslash, and \\c at the end of a line leaves out its newline. In
 expected output {number} stands for a number, {any} for any text within the line, and \\xHH is a byte."""
@@ -40,6 +40,9 @@ sys.path.insert(0, HERE)
 import harness  # noqa: E402
 
 # ---- expectation files ----
+
+
+OUTPUTS = ("stdout", "stderr")
 
 
 class Command:
@@ -68,6 +71,8 @@ def parse(path):
             body = commands[-1].sections[section[1]]
         elif line.startswith("--- "):
             raise ValueError("%s:%d: what is this section?" % (path, number))
+        elif line.startswith("#") and commands and any(body is commands[-1].sections[name] for name in OUTPUTS):
+            body = None
         elif body is not None:
             body.append(line)
         elif line and not line.startswith("#"):
@@ -91,7 +96,7 @@ def content_of(lines):
 
 def escape(line):
     shown = "".join(chr(byte) if 32 <= byte < 127 and byte != 92 else "\\x%02x" % byte for byte in line)
-    return "\\x%02x%s" % (ord(shown[0]), shown[1:]) if shown.startswith(("--- ", "$ ")) else shown
+    return "\\x%02x%s" % (ord(shown[0]), shown[1:]) if shown.startswith(("--- ", "$ ", "#")) else shown
 
 
 def lines_of(output):
@@ -154,8 +159,7 @@ class Script:
         return len(self.commands)
 
     def names(self):
-        return ["%s:%d keepfit %s" % (self.title, command.line, " ".join(command.words[1:])[:70])
-                for command in self.commands]
+        return ["%s:%d %s" % (self.title, command.line, " ".join(command.words)[:78]) for command in self.commands]
 
     def run(self, keepfit):
         box, verdicts = harness.Box(keepfit), []
@@ -259,7 +263,8 @@ def update(path, keepfit):
         code, out, err = execute(box, command)
         made += lines[at:command.line]
         at, kept, keeping = command.line, [], True
-        while at < len(lines) and not lines[at].startswith(("$ ", "--- file ", "#")):
+        while at < len(lines) and not lines[at].startswith(("$ ", "--- file ") if keeping and kept else
+                                                           ("$ ", "--- file ", "#")):
             if lines[at].startswith("--- "):
                 keeping = lines[at] == "--- stdin"
             if keeping and lines[at]:
