@@ -32,7 +32,7 @@ static const struct malformed libsvm_cases[] = {
     {"negative index", "1 -1:1\n", 1, 3, "index '-1' is not a whole number from 1"},
     {"plus index", "1 +1:1\n", 1, 3, "index '+1' is not a whole number"},
     {"fractional index", "1 1.5:1\n", 1, 3, "index '1.5' is not a whole number"},
-    {"index 2^31", "1 2147483648:1\n", 1, 3, "index 2147483648 is above 67108864"},
+    {"index 2^31", "1 2147483648:1\n", 1, 3, "index 2147483648 is above 16777216"},
     {"index 2^32+2", "1 4294967298:1\n", 1, 3, "index 4294967298 is above"},
     {"index 2^64+2", "1 18446744073709551618:1\n", 1, 3, "index 18446744073709551618 is above"},
     {"empty index", "1 :1\n", 1, 3, "index '' is not a whole number"},

@@ -49,7 +49,7 @@ static void write_bytes(const char *path, const unsigned char *bytes, size_t cou
 
 static void test_damage(struct tap *tap, const char *path, const char *other)
 {
-    unsigned char bytes[4096];
+    unsigned char bytes[4096] = {0};
     FILE *file = fopen(path, "rb");
     TAP_NEED(file);
     size_t count = fread(bytes, 1, sizeof bytes, file);
