@@ -188,7 +188,7 @@ typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
 
 /* The model as it is now, a copy that outlives the fit. */
-KEEPFIT_API keepfit_status keepfit_fit_model(const keepfit_fit *fit, keepfit_model **model);
+KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **model);
 
 /* ---------------------------------------------------------------------------------------------------------
  * 4. Models
@@ -286,7 +286,7 @@ typedef struct keepfit_objective {
 KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                                      keepfit_fit **fit, keepfit_error *error);
 /* x itself: dimension numbers (for built-in objectives, bias first, then [feature][output]). */
-KEEPFIT_API const double *keepfit_fit_iterate(const keepfit_fit *fit, size_t *dimension);
+KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 
 /* ---------------------------------------------------------------------------------------------------------
  * 7. What this build offers

@@ -23,7 +23,6 @@ bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size)
     char *moved = realloc(*array, larger * size);
     if (!moved)
         return false;
-    memset(moved + *capacity * size, 0, (larger - *capacity) * size);
     *array = moved;
     *capacity = larger;
     return true;

@@ -9,7 +9,7 @@
 void *kf_allocate(size_t count, size_t size);
 
 /* Makes room for `needed` elements of `size` bytes. *capacity counts elements and at least doubles when it grows; new
- * elements are zeroed. On failure *array and *capacity stay as they were. */
+ * elements hold nothing yet, and memory that is never written is never used. On failure *array and *capacity stay as they were. */
 bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
 #define KF_RESERVE(array, capacity, needed) kf_reserve((void **)&(array), &(capacity), (needed), sizeof *(array))

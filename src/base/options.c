@@ -77,6 +77,14 @@ static const struct row table[] = {
          "Largest gradient of one point's function in the domain, instead of the one derived from data and domain."),
     REAL("convexity", "MU", "", "method", convexity, 0, 1e300, true,
          "Strong convexity that methods assume, instead of 2*lambda."),
+    CHOICE(
+        "iterate", "auto|dense|scaled", "auto", "method", iterate,
+        "How the iterate is stored. scaled: a step costs the non-zeros of its rows; dense: the reference, and the only "
+        "one for a box, the simplex, katyusha and methods that use full gradients. auto: scaled where possible."),
+    CHOICE("count", "auto|actual|paper", "auto", "method", count,
+           "What counts as a gradient. actual: one that is computed; paper: csvrg's nominal three a step, though one "
+           "of them "
+           "is remembered. auto: paper for --setting paper, otherwise actual."),
     COUNT("seed", "N", "1", "method", seed, 0, 1.8e19, "Seed of all random choices: same seed, same bits."),
     COUNT("threads", "N", "1", "method", threads, 1, 1024, "Threads; the result is the same for any number."),
 

@@ -10,6 +10,8 @@
 enum kf_setting { KF_SETTING_THEORY, KF_SETTING_PAPER, KF_SETTING_TUNED };
 enum kf_on_error { KF_ON_ERROR_STOP, KF_ON_ERROR_SKIP };
 enum kf_scale { KF_SCALE_NONE, KF_SCALE_COLUMNS, KF_SCALE_ROWS, KF_SCALE_MINMAX };
+enum kf_storage { KF_STORAGE_AUTO, KF_STORAGE_DENSE, KF_STORAGE_SCALED };
+enum kf_count { KF_COUNT_AUTO, KF_COUNT_ACTUAL, KF_COUNT_PAPER };
 enum kf_header { KF_HEADER_AUTO, KF_HEADER_YES, KF_HEADER_NO };
 
 /* Choices hold the index within the option's list of choices. A real that may be absent is NaN then, a count 0, a text
@@ -28,6 +30,7 @@ struct keepfit_options {
     uint64_t inner, outer;
     char *step;
     double smoothness, lipschitz, convexity;
+    int iterate, count;
     uint64_t seed, threads;
     /* data */
     char *format;

@@ -36,6 +36,13 @@ static keepfit_status check_options(const keepfit_options *options, const struct
     return KEEPFIT_OK;
 }
 
+static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
+{
+    const struct kf_domain *domain = &fit->problem.domain;
+    bool projects = kf_domain_is_whole(domain) || strcmp(domain->type->name, "ball") == 0;
+    return method->scaled && projects && !fit->problem.objective.callbacks && fit->options->iterate != KF_STORAGE_DENSE;
+}
+
 /* Puts a method to work. */
 static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
 {
@@ -45,6 +52,8 @@ static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *met
     if (!state)
         return kf_fail_memory(error);
     fit->running[fit->running_count++] = (struct kf_running){method, state};
+    kf_read(&fit->problem); /* in case the representation changes */
+    fit->problem.iterate.scaled = may_scale(fit, method);
     keepfit_status status = method->create(&fit->problem, state, error);
     return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
@@ -219,9 +228,11 @@ static void swap_classes(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
     for (size_t j = 0; j < problem->points.count; j++)
-        problem->points.target[j] = -problem->points.target[j];
+        problem->points.place[j].target = -problem->points.place[j].target;
+    kf_read(problem);
     kf_scale(kf_size(problem), -1, problem->x);
     kf_project(problem, problem->x);
+    kf_load(problem);
 }
 
 /* Puts the point into the history under its mapped target. */
@@ -248,7 +259,7 @@ static void update_constants(keepfit_fit *fit)
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
     size_t newest = problem->points.count - 1;
-    double weight = problem->points.weight[newest];
+    double weight = problem->points.place[newest].weight;
     objective->weight_total += weight;
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
         objective->lambda = fit->options->lambda_total / objective->weight_total;
@@ -275,15 +286,26 @@ static void validate(keepfit_fit *fit)
     size_t newest = problem->points.count - 1;
     if (!objective->loss || newest == 0)
         return;
-    double target = problem->points.target[newest];
+    double target = problem->points.place[newest].target;
     fit->validated++;
-    fit->validation_loss_sum += objective->type->value(objective, problem->x, newest);
+    fit->validation_loss_sum += objective->type->value(objective, &problem->iterate.view, newest);
     if (objective->loss->targets == KF_NUMBERS) {
         double miss = objective->scores[0] - target;
         fit->validation_square_sum += miss * miss;
     } else {
         fit->wrong += is_wrong(objective, target);
     }
+}
+
+/* Whether the iterate is finite; for a scaled one, as far as its scales and the newest row tell. */
+static bool is_finite(struct kf_problem *problem)
+{
+    const struct kf_view *view = &problem->iterate.view;
+    if (!problem->iterate.scaled)
+        return kf_all_finite(kf_size(problem), problem->x);
+    struct kf_objective *objective = &problem->objective;
+    objective->type->value(objective, view, problem->points.count - 1);
+    return isfinite(view->s) && isfinite(view->c) && kf_all_finite(objective->outputs, objective->scores);
 }
 
 static keepfit_status run_stage(keepfit_fit *fit)
@@ -296,7 +318,7 @@ static keepfit_status run_stage(keepfit_fit *fit)
     if (problem->objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %zu: the user-written objective reported a failure",
                          problem->points.count);
-    else if (status == KEEPFIT_OK && !kf_all_finite(kf_size(problem), problem->x))
+    else if (status == KEEPFIT_OK && !is_finite(problem))
         status = kf_fail(&fit->error, KEEPFIT_DIVERGED,
                          "stage %zu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded "
                          "--domain or --scale would help",
@@ -384,10 +406,10 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
     };
 }
 
-const double *keepfit_fit_iterate(const keepfit_fit *fit, size_t *dimension)
+const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
 {
     *dimension = kf_size(&fit->problem);
-    return fit->problem.x;
+    return kf_read(&fit->problem);
 }
 
 static bool prepare_measuring(keepfit_fit *fit)
@@ -406,10 +428,11 @@ static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measureme
 {
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
+    kf_read(problem);
     if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
         result->objective = kf_objective_value(objective, problem->x);
     if (what & KEEPFIT_MEASURE_BOUND) {
-        kf_gradient_sum(objective, problem->x, problem->points.count, fit->measured_sum, problem->factors[0]);
+        kf_gradient_sum(objective, problem->x, problem->points.count, fit->measured_sum, NULL, problem->factors[0]);
         kf_complete_gradient(objective, fit->measured_sum, problem->x, fit->measured_gradient);
         result->bound = kf_gap_bound(problem, problem->x, fit->measured_gradient);
     }
@@ -443,8 +466,9 @@ static void copy_text(char to[KF_MODEL_TEXT], const char *from)
     strncpy(to, from, KF_MODEL_TEXT - 1);
 }
 
-keepfit_status keepfit_fit_model(const keepfit_fit *fit, keepfit_model **out)
+keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
 {
+    kf_read(&fit->problem);
     const struct kf_objective *objective = &fit->problem.objective;
     const keepfit_options *options = fit->options;
     if (!objective->loss)

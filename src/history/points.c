@@ -22,8 +22,6 @@ void kf_points_free(struct kf_points *points)
         points->blocks = next;
     }
     free(points->place);
-    free(points->target);
-    free(points->weight);
     memset(points, 0, sizeof *points);
 }
 
@@ -62,9 +60,7 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
     const keepfit_row *row = &point->row;
     size_t extra = lead != NULL, count = row->count + extra;
     assert(count <= UINT32_MAX);
-    if (!KF_RESERVE(points->place, points->place_capacity, points->count + 1) ||
-        !KF_RESERVE(points->target, points->target_capacity, points->count + 1) ||
-        !KF_RESERVE(points->weight, points->weight_capacity, points->count + 1))
+    if (!KF_RESERVE(points->place, points->place_capacity, points->count + 1))
         return false;
     bool dense = is_dense(row);
     double *value = take_space(points, dense ? count : count + (count + 1) / 2);
@@ -79,9 +75,7 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
         index[0] = 0;
         copy_indices(index + extra, row, (uint32_t)extra);
     }
-    points->place[points->count] = (struct kf_place){.value = value, .count = (uint32_t)count, .dense = dense};
-    points->target[points->count] = point->target;
-    points->weight[points->count] = point->weight;
-    points->count++;
+    points->place[points->count++] = (struct kf_place){
+        .value = value, .count = (uint32_t)count, .dense = dense, .target = point->target, .weight = point->weight};
     return true;
 }

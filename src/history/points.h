@@ -1,7 +1,7 @@
 /* Points in memory: random access by index, rows packed into large blocks that never move.
  *
  * A row occupies count doubles followed by count 32-bit indices; a row whose indices are 0 .. count-1 is stored without
- * them ("dense"), whatever it looked like when it came. Per point: 16 bytes of place, 8 of target, 8 of weight. */
+ * them ("dense"), whatever it looked like when it came. Per point there are 32 bytes besides, half a cache line. */
 #ifndef KF_POINTS_H
 #define KF_POINTS_H
 
@@ -11,14 +11,13 @@ struct kf_place {
     double *value;
     uint32_t count;
     uint32_t dense;
+    double target, weight;
 };
 
 struct kf_points {
     size_t count;
     struct kf_place *place;
-    double *target;
-    double *weight;
-    size_t place_capacity, target_capacity, weight_capacity;
+    size_t place_capacity;
     struct kf_block *blocks; /* newest first */
 };
 
@@ -36,6 +35,22 @@ static inline keepfit_row kf_points_row(const struct kf_points *points, size_t j
         .index = place->dense ? NULL : (const uint32_t *)(place->value + place->count),
         .value = place->value,
     };
+}
+
+/* Asks for point j's place, and later, when that has come, for its row: a random row costs a cache miss a line, unless it was
+ * asked for in time. */
+static inline void kf_points_prefetch_place(const struct kf_points *points, size_t j)
+{
+    __builtin_prefetch(&points->place[j]);
+}
+
+static inline void kf_points_prefetch_row(const struct kf_points *points, size_t j)
+{
+    const struct kf_place *place = &points->place[j];
+    const char *from = (const char *)place->value;
+    size_t bytes = place->count * (place->dense ? sizeof(double) : sizeof(double) + sizeof(uint32_t));
+    for (size_t at = 0; at < bytes && at < 2048; at += 64)
+        __builtin_prefetch(from + at);
 }
 
 /* One more than the highest feature of a row; 0 for an empty row. */

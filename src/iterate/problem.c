@@ -16,6 +16,7 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     problem->bound = NAN;
     problem->objective.points = &problem->points;
     problem->objective.delta = options->delta;
+    problem->objective.kernels = kf_kernels_best();
     kf_random_seed(&problem->random, options->seed);
     keepfit_status status = kf_domain_read(&problem->domain, options->domain, error);
     if (status != KEEPFIT_OK)
@@ -35,16 +36,30 @@ void kf_problem_free(struct kf_problem *problem)
     for (size_t k = 0; k < KF_FACTOR_BUFFERS; k++)
         free(problem->factors[k]);
     free(problem->objective.scores);
+    free(problem->objective.pair_sums);
+    kf_iterate_free(&problem->iterate);
     kf_points_free(&problem->points);
+}
+
+static bool add_vector(struct kf_problem *problem, double **vector, size_t width)
+{
+    assert(problem->vector_count < KF_VECTORS_MOST);
+    *vector = kf_allocate(problem->vector_capacity * width, sizeof **vector);
+    if (!*vector)
+        return false;
+    problem->widths[problem->vector_count] = width;
+    problem->vectors[problem->vector_count++] = vector;
+    return true;
 }
 
 bool kf_problem_vector(struct kf_problem *problem, double **vector)
 {
-    assert(problem->vector_count < KF_VECTORS_MOST);
-    *vector = kf_allocate(problem->vector_capacity, sizeof **vector);
-    if (*vector)
-        problem->vectors[problem->vector_count++] = vector;
-    return *vector != NULL;
+    return add_vector(problem, vector, 1);
+}
+
+bool kf_problem_pairs(struct kf_problem *problem, double **pairs)
+{
+    return add_vector(problem, pairs, 2);
 }
 
 /* Spreads rows of `from` numbers to rows of `to` >= from numbers within the same memory, last row first. */
@@ -73,7 +88,7 @@ static bool grow_vectors(struct kf_problem *problem, size_t needed)
         return true;
     size_t capacity = needed < 32 ? 32 : needed + needed / 2;
     for (size_t k = 0; k < problem->vector_count; k++)
-        if (!grow_to(problem->vectors[k], problem->vector_capacity, capacity))
+        if (!grow_to(problem->vectors[k], problem->vector_capacity * problem->widths[k], capacity * problem->widths[k]))
             return false;
     problem->vector_capacity = capacity;
     return true;
@@ -87,7 +102,8 @@ static bool grow_factors(struct kf_problem *problem, size_t needed)
     for (size_t k = 0; k < KF_FACTOR_BUFFERS; k++)
         if (!grow_to(&problem->factors[k], problem->factor_capacity, capacity))
             return false;
-    if (!grow_to(&problem->objective.scores, problem->factor_capacity, capacity))
+    if (!grow_to(&problem->objective.scores, problem->factor_capacity, capacity) ||
+        !grow_to(&problem->objective.pair_sums, 2 * problem->factor_capacity, 2 * capacity))
         return false;
     problem->factor_capacity = capacity;
     return true;
@@ -107,12 +123,14 @@ bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs)
         return false;
     if (outputs > old_outputs && old_outputs > 0)
         for (size_t k = 0; k < problem->vector_count; k++)
-            widen_rows(*problem->vectors[k], old_slots, old_outputs, outputs);
+            widen_rows(*problem->vectors[k], old_slots, old_outputs * problem->widths[k], outputs * problem->widths[k]);
     objective->slots = slots;
     objective->outputs = outputs;
     if (objective->free)
         objective->free = outputs;
-    kf_project(problem, problem->x);
+    kf_iterate_moved(problem);
+    if (!problem->iterate.scaled)
+        kf_project(problem, problem->x); /* a new coordinate of 0 may lie outside a box */
     return true;
 }
 
@@ -130,41 +148,6 @@ void kf_project(const struct kf_problem *problem, double *x)
 {
     size_t free = problem->objective.free;
     problem->domain.type->project(&problem->domain, kf_size(problem) - free, x + free, problem->scratch);
-}
-
-void kf_step(struct kf_problem *problem, double *x, double step, const double *drift, double drift_scale,
-             const struct kf_term *terms, size_t count)
-{
-    const struct kf_objective *objective = &problem->objective;
-    size_t free = objective->free, rest = kf_size(problem) - free;
-    double keep = 1 - 2 * objective->lambda * step;
-    if (drift) {
-        kf_add(free, -step * drift_scale, drift, x);
-        kf_blend(rest, keep, x + free, -step * drift_scale, drift + free);
-    } else {
-        kf_scale(rest, keep, x + free);
-    }
-    for (size_t k = 0; k < count; k++)
-        objective->type->add(objective, -step * terms[k].scale, terms[k].point, terms[k].factors, x);
-    kf_project(problem, x);
-    problem->steps++;
-}
-
-void kf_average_start(struct kf_average *average)
-{
-    average->weight = 0;
-}
-
-void kf_average_add(const struct kf_problem *problem, struct kf_average *average, double weight, const double *x)
-{
-    average->weight += weight;
-    if (average->weight > 0) {
-        double share = weight / average->weight;
-        if (share == 1)
-            kf_copy(problem, average->mean, x); /* whatever the mean held before, even NaN */
-        else
-            kf_blend(kf_size(problem), 1 - share, average->mean, share, x);
-    }
 }
 
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)

@@ -2,24 +2,56 @@
 
 #include <math.h>
 
+#include "kernels/implementations.h"
+
+const struct kf_kernels *kf_kernels_entry(size_t k)
+{
+#if defined(__x86_64__)
+    const struct kf_kernels *found[3] = {&kf_kernels_plain};
+    size_t count = 1;
+    if (__builtin_cpu_supports("avx2"))
+        found[count++] = &kf_kernels_avx2;
+    if (__builtin_cpu_supports("avx512f"))
+        found[count++] = &kf_kernels_avx512;
+    return k < count ? found[k] : NULL;
+#else
+    /* Vectors of two doubles are what NEON has: the plain source compiles to it. */
+    return k == 0 ? &kf_kernels_plain : NULL;
+#endif
+}
+
+const struct kf_kernels *kf_kernels_best(void)
+{
+    const struct kf_kernels *best = &kf_kernels_plain;
+    for (size_t k = 0; kf_kernels_entry(k); k++)
+        best = kf_kernels_entry(k);
+    return best;
+}
+
 double kf_dot(size_t count, const double *a, const double *b)
 {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    size_t k = 0;
-    for (; k + 4 <= count; k += 4) {
-        s0 += a[k] * b[k];
-        s1 += a[k + 1] * b[k + 1];
-        s2 += a[k + 2] * b[k + 2];
-        s3 += a[k + 3] * b[k + 3];
-    }
-    for (; k < count; k++)
-        s0 += a[k] * b[k];
-    return (s0 + s1) + (s2 + s3);
+    return kf_kernels_plain.dot(count, a, b);
 }
 
 double kf_square(size_t count, const double *a)
 {
     return kf_dot(count, a, a);
+}
+
+double kf_norm(size_t count, const double *a)
+{
+    double square = kf_square(count, a);
+    if (square > 1e-280 && square < 1e280)
+        return sqrt(square);
+    double most = 0;
+    for (size_t k = 0; k < count; k++)
+        most = fmax(most, fabs(a[k]));
+    if (!(most > 0) || !isfinite(most))
+        return most;
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += a[k] / most * (a[k] / most);
+    return most * sqrt(sum);
 }
 
 void kf_add(size_t count, double scale, const double *restrict a, double *restrict y)
@@ -98,18 +130,34 @@ void kf_row_add(const keepfit_row *row, double scale, const double *factor, size
     }
 }
 
-double kf_norm(size_t count, const double *a)
+void kf_pair_scores(const struct kf_kernels *kernels, const keepfit_row *row, const double *pairs, size_t outputs,
+                    double *sums)
 {
-    double square = kf_square(count, a);
-    if (square > 1e-280 && square < 1e280)
-        return sqrt(square);
-    double most = 0;
-    for (size_t k = 0; k < count; k++)
-        most = fmax(most, fabs(a[k]));
-    if (!(most > 0) || !isfinite(most))
-        return most;
-    double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += a[k] / most * (a[k] / most);
-    return most * sqrt(sum);
+    if (outputs == 1) {
+        kernels->pair_dot(row, pairs, sums);
+        return;
+    }
+    for (size_t k = 0; k < 2 * outputs; k++)
+        sums[k] = 0;
+    for (size_t e = 0; e < row->count; e++) {
+        size_t feature = row->index ? row->index[e] : e;
+        kernels->add(2 * outputs, row->value[e], pairs + 2 * outputs * feature, sums);
+    }
+}
+
+void kf_pair_update(const struct kf_kernels *kernels, const keepfit_row *row, double first, double second,
+                    const double *factor, size_t outputs, double *scratch, double *pairs)
+{
+    if (outputs == 1) {
+        kernels->pair_add(row, first * factor[0], second * factor[0], pairs);
+        return;
+    }
+    for (size_t k = 0; k < outputs; k++) {
+        scratch[2 * k] = first * factor[k];
+        scratch[2 * k + 1] = second * factor[k];
+    }
+    for (size_t e = 0; e < row->count; e++) {
+        size_t feature = row->index ? row->index[e] : e;
+        kernels->add(2 * outputs, row->value[e], scratch, pairs + 2 * outputs * feature);
+    }
 }

@@ -1,11 +1,31 @@
-/* Inner loops, in plain C with a fixed order of summation (so that every run gives the same bits): four partial sums,
- * added pairwise. Pure functions; nothing here decides anything.
+/* Inner loops: pure functions that never decide anything.
  *
- * A model of K outputs is stored as x[feature*K + output]. */
+ * The order of every sum is part of the contract, so that all implementations, and so all machines, give the same bits: a dot
+ * has sixteen partial sums, the k-th product going to the (k mod 16)-th, added pairwise at the end; nothing is fused. The
+ * plain implementation is the reference; those for AVX2 and AVX-512 are the same source compiled for them.
+ *
+ * A model of K outputs is stored as x[feature*K + output]. A pair array holds two vectors side by side: pairs[2k] and
+ * pairs[2k+1] belong to coordinate k, and cost one cache line together. */
 #ifndef KF_KERNELS_H
 #define KF_KERNELS_H
 
 #include "keepfit.h"
+
+struct kf_kernels {
+    const char *name;
+    double (*dot)(size_t count, const double *a, const double *b);
+    /* y += scale*a */
+    void (*add)(size_t count, double scale, const double *a, double *y);
+    /* sums[0] = sum of value_f * pairs[2f], sums[1] = sum of value_f * pairs[2f+1] */
+    void (*pair_dot)(const keepfit_row *row, const double *pairs, double sums[2]);
+    /* pairs[2f] += first*value_f, pairs[2f+1] += second*value_f */
+    void (*pair_add)(const keepfit_row *row, double first, double second, double *pairs);
+};
+
+/* The fastest that this processor runs. */
+const struct kf_kernels *kf_kernels_best(void);
+/* Implementation k that this processor runs, the plain one first; NULL past the last. */
+const struct kf_kernels *kf_kernels_entry(size_t k);
 
 double kf_dot(size_t count, const double *a, const double *b);
 /* |a|^2 */
@@ -23,5 +43,12 @@ bool kf_all_finite(size_t count, const double *a);
 void kf_row_scores(const keepfit_row *row, const double *x, size_t slots, size_t outputs, double *score);
 /* y[f*outputs + k] += scale * factor[k] * value_f */
 void kf_row_add(const keepfit_row *row, double scale, const double *factor, size_t outputs, double *y);
+
+/* The same on a pair array of several outputs: sums has 2*outputs numbers, each pair of sums side by side. */
+void kf_pair_scores(const struct kf_kernels *kernels, const keepfit_row *row, const double *pairs, size_t outputs,
+                    double *sums);
+/* pairs of (feature f, output k) += (first, second) * factor[k] * value_f; scratch has 2*outputs numbers. */
+void kf_pair_update(const struct kf_kernels *kernels, const keepfit_row *row, double first, double second,
+                    const double *factor, size_t outputs, double *scratch, double *pairs);
 
 #endif

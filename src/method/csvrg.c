@@ -2,7 +2,7 @@
  *
  * Stage 1: gradient descent on f_1. Stage i >= 2:
  *   if i - prev >= alpha*i: full gradient of g_{i-1} at x_{i-1}, prev <- i-1                              (i-1 FOs)
- *   T times: u uniform on 1..i-1, x <- P(x - step_t * e), e the estimator                                  (3 FOs)
+ *   T times: u uniform on 1..i-1, x <- P(x - step_t * e), e the estimator                      (3 FOs, one remembered)
  *       e = (1-1/i)(grad f_u(x) - grad f_u(x_prev) + D) + (1/i) grad f_i(x)
  *   where D is the mean of grad f_k(x_prev) over k < i
  *   then, if full gradients were computed before the loop, again of g_i at x_i, prev <- i                   (i FOs)
@@ -10,7 +10,8 @@
  *
  * With weights w_k the same estimator of the weighted mean's gradient is
  *       e = ((i-1) w_u (grad loss_u(x) - grad loss_u(x_prev)) + sum_{k<i} w_k grad loss_k(x_prev) + w_i grad loss_i(x)) / W_i
- * plus the regulariser's gradient, which is the same in all f_k and applied exactly.
+ * plus the regulariser's gradient, which is the same in all f_k and applied exactly. The factors of every grad loss_k(x_prev)
+ * are remembered, so that grad f_u(x_prev) is not computed again; --count paper charges it all the same.
  *
  *   setting   alpha                              T                                    step            output
  *   theory    mu eps^(1/3)/(20 G^(2/3) L^(2/3))  see kf_csvrg_inner_steps             4/(mu(t+beta))  weighted mean
@@ -24,8 +25,10 @@
 #include "method/csvrg.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "kernels/kernels.h"
 
 #define FIRST_STAGE_STEPS 1000
@@ -33,6 +36,11 @@
 static bool is_theory(const struct kf_problem *problem)
 {
     return problem->options->setting == KF_SETTING_THEORY;
+}
+
+static bool is_averaged(const struct kf_problem *problem)
+{
+    return problem->options->setting != KF_SETTING_TUNED;
 }
 
 static keepfit_status csvrg_create(struct kf_problem *problem, void *state, keepfit_error *error)
@@ -48,10 +56,9 @@ static keepfit_status csvrg_create(struct kf_problem *problem, void *state, keep
             return kf_fail(error, KEEPFIT_USAGE,
                            "--setting theory needs a bounded --domain or --lipschitz (its constants contain G)");
     }
-    double **vectors[] = {&csvrg->iterate, &csvrg->anchor, &csvrg->tracked, &csvrg->average.mean};
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
-        if (!kf_problem_vector(problem, vectors[k]))
-            return KEEPFIT_NO_MEMORY;
+    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT | (is_averaged(problem) ? KF_NEEDS_AVERAGE : 0)) ||
+        !kf_problem_vector(problem, &csvrg->anchor))
+        return KEEPFIT_NO_MEMORY;
     return kf_step_read(options, fallback, true, true, &csvrg->step, error);
 }
 
@@ -108,36 +115,49 @@ static double step_at(const struct kf_problem *problem, const struct kf_csvrg *c
     }
 }
 
-void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const double *x, size_t u,
-                    struct kf_term terms[3])
+void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const struct kf_view *x, size_t u,
+                    struct kf_term terms[2])
 {
     struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    double mean = kf_inverse_weight(objective), older = (double)newest * mean;
-    kf_factors(objective, x, u, problem->factors[0]);
-    kf_factors(objective, csvrg->anchor, u, problem->factors[1]);
-    kf_factors(objective, x, newest, problem->factors[2]);
-    terms[0] = (struct kf_term){older, u, problem->factors[0]};
-    terms[1] = (struct kf_term){-older, u, problem->factors[1]};
-    terms[2] = (struct kf_term){mean, newest, problem->factors[2]};
+    size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
+    double mean = kf_inverse_weight(objective), *change = problem->factors[0];
+    const double *then = csvrg->remembered + u * each;
+    kf_factors(objective, x, u, change);
+    for (size_t k = 0; k < each; k++)
+        change[k] -= then[k];
+    kf_factors(objective, x, newest, problem->factors[1]);
+    terms[0] = (struct kf_term){.scale = (double)newest * mean, .point = u, .factors = change};
+    terms[1] = (struct kf_term){.scale = mean, .point = newest, .factors = problem->factors[1]};
+}
+
+/* Whether the gradient that is remembered is charged as if it were computed, as the paper does. */
+static bool charges_remembered(const struct kf_problem *problem)
+{
+    int count = problem->options->count;
+    return count == KF_COUNT_PAPER || (count == KF_COUNT_AUTO && problem->options->setting == KF_SETTING_PAPER);
 }
 
 static void frequent_update(struct kf_problem *problem, struct kf_csvrg *csvrg)
 {
-    size_t older = problem->points.count - 1;
-    double mean = kf_inverse_weight(&problem->objective), *x = csvrg->iterate;
-    bool averaged = problem->options->setting != KF_SETTING_TUNED;
+    double mean = kf_inverse_weight(&problem->objective), weight = kf_csvrg_output_weight(problem, 0);
+    double fixed = step_at(problem, csvrg, 0);
+    bool averaged = is_averaged(problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
     uint64_t steps = kf_csvrg_inner_steps(problem, csvrg);
-    kf_copy(problem, x, problem->x);
-    kf_average_start(&csvrg->average);
+    struct kf_sampler sampler;
+    kf_sampler_start(&sampler, problem, problem->points.count - 1, steps);
+    if (averaged)
+        kf_average_begin(problem);
     for (uint64_t t = 0; t < steps; t++) {
-        struct kf_term terms[3];
-        kf_csvrg_terms(problem, csvrg, x, kf_random_below(&problem->random, older), terms);
-        kf_step(problem, x, step_at(problem, csvrg, t), csvrg->tracked, mean, terms, 3);
+        struct kf_term terms[2];
+        kf_csvrg_terms(problem, csvrg, &problem->iterate.view, kf_sampler_next(&sampler), terms);
+        kf_step(problem, decreasing ? step_at(problem, csvrg, t) : fixed, mean, terms, 2);
         if (averaged)
-            kf_average_add(problem, &csvrg->average, kf_csvrg_output_weight(problem, t), x);
+            kf_average_add(problem, t == 0 ? weight : kf_csvrg_output_weight(problem, t));
     }
-    kf_copy(problem, problem->x, averaged ? csvrg->average.mean : x);
+    if (averaged)
+        kf_average_end(problem);
+    if (charges_remembered(problem))
+        kf_charge(&problem->objective, steps);
 }
 
 /* Gradient descent on f_1 until its gap is proved to be at most epsilon/2. */
@@ -146,28 +166,40 @@ static void first_stage(struct kf_problem *problem, struct kf_csvrg *csvrg)
     struct kf_objective *objective = &problem->objective;
     double smoothness = kf_constant_smoothness(problem), mean = kf_inverse_weight(objective);
     for (int t = 0; t < FIRST_STAGE_STEPS && smoothness > 0; t++) {
-        kf_gradient_sum(objective, problem->x, 1, csvrg->tracked, problem->factors[0]);
-        kf_complete_gradient(objective, csvrg->tracked, problem->x, csvrg->iterate);
-        double bound = kf_gap_bound(problem, problem->x, csvrg->iterate);
+        kf_drift_recompute(problem, 1, NULL);
+        kf_drift_read(problem, csvrg->anchor);
+        kf_complete_gradient(objective, csvrg->anchor, kf_read(problem), csvrg->anchor);
+        double bound = kf_gap_bound(problem, kf_read(problem), csvrg->anchor);
         if (bound <= problem->options->epsilon / 2)
             break;
-        kf_step(problem, problem->x, 1 / smoothness, csvrg->tracked, mean, NULL, 0);
+        kf_step(problem, 1 / smoothness, mean, NULL, 0);
     }
 }
 
-/* The anchor moves to the current output; the tracked sum is computed there over the first `count` points. */
+/* The anchor moves to the current output; the drift is computed there over the first `count` points. */
 static void move_anchor(struct kf_problem *problem, struct kf_csvrg *csvrg, size_t count)
 {
-    kf_copy(problem, csvrg->anchor, problem->x);
-    kf_gradient_sum(&problem->objective, csvrg->anchor, count, csvrg->tracked, problem->factors[0]);
+    kf_copy(problem, csvrg->anchor, kf_read(problem));
+    kf_drift_recompute(problem, count, csvrg->remembered);
     csvrg->previous = count;
+}
+
+/* The newest point's gradient at the anchor joins those remembered. */
+static void take_newest(struct kf_problem *problem, struct kf_csvrg *csvrg)
+{
+    struct kf_view anchor = kf_dense_view(csvrg->anchor);
+    size_t newest = problem->points.count - 1, each = problem->objective.type->factor_count(&problem->objective);
+    double *factors = csvrg->remembered + newest * each;
+    kf_factors(&problem->objective, &anchor, newest, factors);
+    kf_drift_add(problem, 1, newest, factors);
 }
 
 static keepfit_status csvrg_stage(struct kf_problem *problem, void *state, keepfit_error *error)
 {
-    (void)error;
     struct kf_csvrg *csvrg = state;
-    size_t i = problem->points.count, newest = i - 1;
+    size_t i = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(csvrg->remembered, csvrg->remembered_capacity, i * each))
+        return kf_fail_memory(error);
     if (i == 1) {
         first_stage(problem, csvrg);
         csvrg->stale = false;
@@ -177,14 +209,13 @@ static keepfit_status csvrg_stage(struct kf_problem *problem, void *state, keepf
     bool full = csvrg->stale || unseen >= kf_csvrg_alpha(problem, csvrg) * (double)i;
     csvrg->stale = false;
     if (full)
-        move_anchor(problem, csvrg, newest);
+        move_anchor(problem, csvrg, i - 1);
     frequent_update(problem, csvrg);
     if (full) {
         move_anchor(problem, csvrg, i);
         csvrg->full_stages++;
     } else {
-        kf_factors(&problem->objective, csvrg->anchor, newest, problem->factors[0]);
-        problem->objective.type->add(&problem->objective, 1, newest, problem->factors[0], csvrg->tracked);
+        take_newest(problem, csvrg);
     }
     return KEEPFIT_OK;
 }
@@ -195,11 +226,18 @@ static void csvrg_forget(struct kf_problem *problem, void *state)
     ((struct kf_csvrg *)state)->stale = true;
 }
 
+static void csvrg_destroy(void *state)
+{
+    free(((struct kf_csvrg *)state)->remembered);
+}
+
 const struct kf_method kf_csvrg_method = {
     .name = "csvrg",
     .summary = "the paper's method: rare full gradients, tracked in between; --setting theory, paper or tuned",
+    .scaled = true,
     .state_size = sizeof(struct kf_csvrg),
     .create = csvrg_create,
     .stage = csvrg_stage,
     .forget = csvrg_forget,
+    .destroy = csvrg_destroy,
 };

@@ -6,10 +6,10 @@
 #include "method/method.h"
 
 struct kf_csvrg {
-    double *iterate;
-    double *anchor;  /* the paper's x_prev */
-    double *tracked; /* sum of w_k grad loss_k(x_prev) over k < i before the inner loop: the paper's (i-1) * D_{i-1} */
-    struct kf_average average;
+    double *anchor; /* the paper's x_prev */
+    double *
+        remembered; /* factors of every point's gradient at x_prev; the drift is their sum, the paper's (i-1) * D_{i-1} */
+    size_t remembered_capacity;
     struct kf_step_size step;
     struct kf_lipschitz lipschitz;
     size_t previous;      /* the paper's prev */
@@ -17,10 +17,10 @@ struct kf_csvrg {
     uint64_t full_stages; /* stages that computed full gradients */
 };
 
-/* The sampled part of the estimator at x for the drawn u (0 .. i-2): three terms, 3 FOs. The whole estimator is
- * tracked/W + 2 lambda x + the terms. */
-void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const double *x, size_t u,
-                    struct kf_term terms[3]);
+/* The sampled part of the estimator at x for the drawn u (0 .. i-2): two terms, 2 FOs, since the third gradient is
+ * remembered. The whole estimator is drift/W + 2 lambda x + the terms. */
+void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const struct kf_view *x, size_t u,
+                    struct kf_term terms[2]);
 
 double kf_csvrg_alpha(const struct kf_problem *problem, struct kf_csvrg *csvrg);
 uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg *csvrg);

@@ -43,7 +43,7 @@ static keepfit_status exact_create(struct kf_problem *problem, void *state, keep
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
         if (!kf_problem_vector(problem, vectors[k]))
             return kf_fail_memory(error);
-    return KEEPFIT_OK;
+    return kf_iterate_prepare(problem, 0) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
 /* Moves the matrices to a larger stride; new rows and columns are 0. */
@@ -73,10 +73,11 @@ static bool grow(struct exact *exact, size_t size)
 static void take_point(struct kf_problem *problem, struct exact *exact, size_t j)
 {
     struct kf_objective *objective = &problem->objective;
-    kf_factors(objective, exact->origin, j, problem->factors[0]); /* -2 w b */
+    struct kf_view origin = kf_dense_view(exact->origin);
+    kf_factors(objective, &origin, j, problem->factors[0]); /* -2 w b */
     objective->type->add(objective, -0.5, j, problem->factors[0], exact->first);
     keepfit_row row = kf_points_row(&problem->points, j);
-    double weight = problem->points.weight[j];
+    double weight = problem->points.place[j].weight;
     for (size_t p = 0; p < row.count; p++) {
         double *column = exact->second + (row.index ? row.index[p] : p) * exact->stride;
         double scale = weight * row.value[p];
@@ -126,7 +127,7 @@ static bool refresh_factor(struct kf_problem *problem, struct exact *exact, doub
         diagonal > GROWTH_MOST * exact->factor_diagonal || (double)newest > GROWTH_MOST * (double)exact->factor_points;
     if (exact->factor_size != size || outgrown)
         return make_factor(problem, exact, diagonal);
-    double root = sqrt(problem->points.weight[newest]);
+    double root = sqrt(problem->points.place[newest].weight);
     kf_clear(problem, exact->bent);
     problem->objective.type->add(&problem->objective, root, newest, &(double){1}, exact->bent);
     update_factor(exact, size, exact->bent);

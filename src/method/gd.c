@@ -7,7 +7,7 @@
 #include "method/method.h"
 
 struct gd {
-    double *sum, *gradient;
+    double *gradient;
     struct kf_step_size step;
     uint64_t inner;
 };
@@ -16,7 +16,7 @@ static keepfit_status gd_create(struct kf_problem *problem, void *state, keepfit
 {
     struct gd *gd = state;
     gd->inner = kf_given_or(problem->options->inner, 1000);
-    if (!kf_problem_vector(problem, &gd->sum) || !kf_problem_vector(problem, &gd->gradient))
+    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT) || !kf_problem_vector(problem, &gd->gradient))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1}, false, false, &gd->step, error);
 }
@@ -27,12 +27,12 @@ static keepfit_status gd_stage(struct kf_problem *problem, void *state, keepfit_
     struct gd *gd = state;
     double step = kf_step_fixed(problem, &gd->step);
     for (uint64_t t = 0;; t++) {
-        kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gd->sum, problem->factors[0]);
-        kf_complete_gradient(&problem->objective, gd->sum, problem->x, gd->gradient);
+        kf_drift_recompute(problem, problem->points.count, NULL);
+        kf_complete_gradient(&problem->objective, problem->iterate.drift, problem->x, gd->gradient);
         problem->bound = kf_gap_bound(problem, problem->x, gd->gradient);
         if (problem->bound <= problem->options->epsilon || t == gd->inner)
             return KEEPFIT_OK;
-        kf_step(problem, problem->x, step, gd->sum, kf_inverse_weight(&problem->objective), NULL, 0);
+        kf_step(problem, step, kf_inverse_weight(&problem->objective), NULL, 0);
     }
 }
 

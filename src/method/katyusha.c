@@ -8,7 +8,8 @@
  *     y <- the same around x with 1/(3L) for a                  (that paper's option I)
  *     snapshot <- mean of the epoch's y, weighted by (1 + a sigma)^j
  *
- * The output is the last snapshot. S = 10, T = 100 as in the CSVRG paper. With --step the given step replaces 1/(3L). */
+ * y, z and x mix every coordinate at every step, and y keeps less than half of itself: there is no lazy form that
+ * does not lose its digits within an epoch, so the iterate is dense. The output is the last snapshot. S = 10, T = 100 as in the CSVRG paper. With --step the given step replaces 1/(3L). */
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -17,7 +18,8 @@
 
 struct katyusha {
     double *y, *z, *x, *sum, *gradient;
-    struct kf_average average; /* its mean becomes the snapshot, problem->x */
+    double *average; /* of the epoch's y; becomes the snapshot, problem->x */
+    double average_weight;
     struct kf_step_size step;
     uint64_t outer, inner;
 };
@@ -28,10 +30,12 @@ static keepfit_status katyusha_create(struct kf_problem *problem, void *state, k
     katyusha->outer = kf_given_or(problem->options->outer, 10);
     katyusha->inner = kf_given_or(problem->options->inner, 100);
     double **vectors[] = {&katyusha->y,   &katyusha->z,        &katyusha->x,
-                          &katyusha->sum, &katyusha->gradient, &katyusha->average.mean};
+                          &katyusha->sum, &katyusha->gradient, &katyusha->average};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
         if (!kf_problem_vector(problem, vectors[k]))
             return KEEPFIT_NO_MEMORY;
+    if (!kf_iterate_prepare(problem, 0))
+        return KEEPFIT_NO_MEMORY;
     return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &katyusha->step,
                         error);
 }
@@ -53,12 +57,23 @@ static void estimate(struct kf_problem *problem, struct katyusha *katyusha, doub
     struct kf_objective *objective = &problem->objective;
     size_t i = problem->points.count, u = kf_random_below(&problem->random, i);
     double share = (double)i * mean;
-    kf_factors(objective, katyusha->x, u, problem->factors[0]);
-    kf_factors(objective, problem->x, u, problem->factors[1]);
+    struct kf_view here = kf_dense_view(katyusha->x), snapshot = kf_dense_view(problem->x);
+    kf_factors(objective, &here, u, problem->factors[0]);
+    kf_factors(objective, &snapshot, u, problem->factors[1]);
     kf_copy(problem, katyusha->gradient, katyusha->sum);
     kf_scale(kf_size(problem), mean, katyusha->gradient);
     objective->type->add(objective, share, u, problem->factors[0], katyusha->gradient);
     objective->type->add(objective, -share, u, problem->factors[1], katyusha->gradient);
+}
+
+static void add_to_average(struct kf_problem *problem, struct katyusha *katyusha, double weight)
+{
+    katyusha->average_weight += weight;
+    double share = weight / katyusha->average_weight;
+    if (share == 1)
+        kf_copy(problem, katyusha->average, katyusha->y);
+    else
+        kf_blend(kf_size(problem), 1 - share, katyusha->average, share, katyusha->y);
 }
 
 static void epoch(struct kf_problem *problem, struct katyusha *katyusha)
@@ -71,23 +86,23 @@ static void epoch(struct kf_problem *problem, struct katyusha *katyusha)
         tau1 = 0.5; /* nothing strongly convex: Katyusha with the largest momentum that is stable */
     double long_step = short_step / tau1, weight = 1;
     size_t size = kf_size(problem);
-    kf_gradient_sum(objective, problem->x, problem->points.count, katyusha->sum, problem->factors[0]);
-    kf_average_start(&katyusha->average);
+    kf_gradient_sum(objective, problem->x, problem->points.count, katyusha->sum, NULL, problem->factors[0]);
+    katyusha->average_weight = 0;
     for (uint64_t t = 0; t < katyusha->inner; t++) {
         for (size_t k = 0; k < size; k++)
             katyusha->x[k] = tau1 * katyusha->z[k] + 0.5 * problem->x[k] + (0.5 - tau1) * katyusha->y[k];
         estimate(problem, katyusha, mean);
         proximal_step(problem, katyusha->z, long_step, katyusha->gradient, katyusha->z);
         proximal_step(problem, katyusha->x, short_step, katyusha->gradient, katyusha->y);
-        kf_average_add(problem, &katyusha->average, weight, katyusha->y);
+        add_to_average(problem, katyusha, weight);
         weight *= 1 + long_step * sigma;
         if (weight > 1e100) { /* only ratios of weights count */
             weight *= 1e-100;
-            katyusha->average.weight *= 1e-100;
+            katyusha->average_weight *= 1e-100;
         }
         problem->steps++;
     }
-    kf_copy(problem, problem->x, katyusha->average.mean);
+    kf_copy(problem, problem->x, katyusha->average);
 }
 
 static keepfit_status katyusha_stage(struct kf_problem *problem, void *state, keepfit_error *error)

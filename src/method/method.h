@@ -1,8 +1,9 @@
 /* A method keeps the model good as points arrive. It is a const record of functions plus private state; methods.c lists
  * them all. The fit validates, allocates and dispatches; a method trusts what it is given.
  *
- * When stage() is called the new point is the last of problem->points, everything has its new size, and problem->x is the
- * output of the stage before (in the domain). stage() leaves the stage's output in problem->x. */
+ * When stage() is called the new point is the last of problem->points, everything has its new size, and the iterate is the
+ * output of the stage before (in the domain). stage() leaves the stage's output there: scaled methods through iterate.h,
+ * the others in problem->x. */
 #ifndef KF_METHOD_H
 #define KF_METHOD_H
 
@@ -12,6 +13,8 @@ struct kf_method {
     const char *name, *summary;
     bool squared_only;
     bool needs_convexity; /* refuses lambda = 0 */
+    bool scaled;          /* moves the iterate through iterate.h alone, so it may be scaled */
+    bool looks_back;      /* reads the iterate before the last step; with a free intercept only the dense one can */
     bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound */
     size_t state_size;
     /* Registers vectors, reads options. The state is zeroed before. */

@@ -23,7 +23,8 @@ struct refit {
 static keepfit_status refit_create(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct refit *refit = state;
-    if (!kf_problem_vector(problem, &refit->sum) || !kf_problem_vector(problem, &refit->gradient))
+    if (!kf_iterate_prepare(problem, 0) || !kf_problem_vector(problem, &refit->sum) ||
+        !kf_problem_vector(problem, &refit->gradient))
         return kf_fail_memory(error);
     return KEEPFIT_OK;
 }
@@ -33,10 +34,10 @@ static void take_newest(struct kf_problem *problem, struct refit *refit)
     struct kf_objective *objective = &problem->objective;
     size_t newest = problem->points.count - 1;
     if (refit->tracked) {
-        kf_factors(objective, problem->x, newest, problem->factors[0]);
+        kf_factors(objective, &problem->iterate.view, newest, problem->factors[0]);
         objective->type->add(objective, 1, newest, problem->factors[0], refit->sum);
     } else {
-        kf_gradient_sum(objective, problem->x, newest + 1, refit->sum, problem->factors[0]);
+        kf_gradient_sum(objective, problem->x, newest + 1, refit->sum, NULL, problem->factors[0]);
         refit->tracked = true;
     }
     kf_complete_gradient(objective, refit->sum, problem->x, refit->gradient);

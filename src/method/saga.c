@@ -5,7 +5,6 @@
  *
  * The table holds factors, not gradients. T = 300, step 1/(3L); the output is the last iterate. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,8 +12,7 @@
 #include "method/method.h"
 
 struct saga {
-    double *sum;   /* of the table's gradients */
-    double *table; /* factor_count numbers a point */
+    double *table; /* factor_count numbers a point; the drift is the sum of its gradients */
     size_t table_capacity;
     struct kf_step_size step;
     uint64_t inner;
@@ -24,20 +22,10 @@ static keepfit_status saga_create(struct kf_problem *problem, void *state, keepf
 {
     struct saga *saga = state;
     saga->inner = kf_given_or(problem->options->inner, 300);
-    if (!kf_problem_vector(problem, &saga->sum))
+    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &saga->step,
                         error);
-}
-
-static void fill_table(struct kf_problem *problem, struct saga *saga, size_t each)
-{
-    struct kf_objective *objective = &problem->objective;
-    kf_clear(problem, saga->sum);
-    for (size_t j = 0; j < problem->points.count; j++) {
-        kf_factors(objective, problem->x, j, saga->table + j * each);
-        objective->type->add(objective, 1, j, saga->table + j * each, saga->sum);
-    }
 }
 
 static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfit_error *error)
@@ -49,16 +37,20 @@ static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfi
         return kf_fail_memory(error);
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
     double step = kf_step_fixed(problem, &saga->step), *now = problem->factors[0];
-    fill_table(problem, saga, each);
+    struct kf_sampler sampler;
+    kf_drift_recompute(problem, i, saga->table);
+    kf_sampler_start(&sampler, problem, i, saga->inner);
     for (uint64_t t = 0; t < saga->inner; t++) {
-        size_t u = kf_random_below(&problem->random, i);
+        size_t u = kf_sampler_next(&sampler);
         double *remembered = saga->table + u * each;
-        kf_factors(objective, problem->x, u, now);
-        struct kf_term terms[] = {{share, u, now}, {-share, u, remembered}};
-        kf_step(problem, problem->x, step, saga->sum, mean, terms, 2);
-        objective->type->add(objective, 1, u, now, saga->sum);
-        objective->type->add(objective, -1, u, remembered, saga->sum);
-        memcpy(remembered, now, each * sizeof *now);
+        kf_factors(objective, &problem->iterate.view, u, now);
+        for (size_t k = 0; k < each; k++) {
+            double fresh = now[k];
+            now[k] -= remembered[k];
+            remembered[k] = fresh;
+        }
+        struct kf_term term = {.scale = share, .drift = 1, .point = u, .factors = now};
+        kf_step(problem, step, mean, &term, 1);
     }
     return KEEPFIT_OK;
 }
@@ -71,6 +63,7 @@ static void saga_destroy(void *state)
 const struct kf_method kf_saga = {
     .name = "saga",
     .summary = "a table of gradients filled at each stage, then T steps (300) that renew it",
+    .scaled = true,
     .state_size = sizeof(struct saga),
     .create = saga_create,
     .stage = saga_stage,

@@ -5,11 +5,11 @@
  *
  * v tracks the loss's gradient; the regulariser, common to all f_u, is applied exactly. Departure: the next epoch starts
  * from the last iterate, not from one drawn at random among them. S = 10, T = 100, step 1/(3L). */
+#include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
 
 struct sarah {
-    double *before, *direction; /* x_{t-1}, and i*v */
     struct kf_step_size step;
     uint64_t outer, inner;
 };
@@ -19,7 +19,7 @@ static keepfit_status sarah_create(struct kf_problem *problem, void *state, keep
     struct sarah *sarah = state;
     sarah->outer = kf_given_or(problem->options->outer, 10);
     sarah->inner = kf_given_or(problem->options->inner, 100);
-    if (!kf_problem_vector(problem, &sarah->before) || !kf_problem_vector(problem, &sarah->direction))
+    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT | KF_NEEDS_BEFORE)) /* the drift is W*v */
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &sarah->step,
                         error);
@@ -32,19 +32,20 @@ static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepf
     struct kf_objective *objective = &problem->objective;
     size_t i = problem->points.count;
     double mean = kf_inverse_weight(objective), step = kf_step_fixed(problem, &sarah->step);
-    double *x = problem->x, *now = problem->factors[0], *then = problem->factors[1];
+    double *now = problem->factors[0], *then = problem->factors[1];
+    size_t each = objective->type->factor_count(objective);
     for (uint64_t s = 0; s < sarah->outer; s++) {
-        kf_gradient_sum(objective, x, i, sarah->direction, now);
-        for (uint64_t t = 0; t <= sarah->inner; t++) {
-            if (t > 0) {
-                size_t u = kf_random_below(&problem->random, i);
-                kf_factors(objective, x, u, now);
-                kf_factors(objective, sarah->before, u, then);
-                objective->type->add(objective, (double)i, u, now, sarah->direction);
-                objective->type->add(objective, -(double)i, u, then, sarah->direction);
-            }
-            kf_copy(problem, sarah->before, x);
-            kf_step(problem, x, step, sarah->direction, mean, NULL, 0);
+        struct kf_sampler sampler;
+        kf_drift_recompute(problem, i, NULL);
+        kf_step(problem, step, mean, NULL, 0);
+        kf_sampler_start(&sampler, problem, i, sarah->inner);
+        for (uint64_t t = 0; t < sarah->inner; t++) {
+            size_t u = kf_sampler_next(&sampler);
+            kf_factors(objective, &problem->iterate.view, u, now);
+            kf_factors(objective, &problem->iterate.before, u, then);
+            kf_add(each, -1, then, now);
+            kf_drift_add(problem, (double)i, u, now);
+            kf_step(problem, step, mean, NULL, 0);
         }
     }
     return KEEPFIT_OK;
@@ -53,6 +54,8 @@ static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepf
 const struct kf_method kf_sarah = {
     .name = "sarah",
     .summary = "stochastic recursive gradient: S epochs (10) of T steps (100) a stage",
+    .scaled = true,
+    .looks_back = true,
     .state_size = sizeof(struct sarah),
     .create = sarah_create,
     .stage = sarah_stage,

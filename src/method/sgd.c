@@ -16,8 +16,6 @@
 #include "method/method.h"
 
 struct sgd {
-    double *iterate;
-    struct kf_average average;
     struct kf_step_size step;
     uint64_t inner;
     bool sparse, theory;
@@ -34,7 +32,7 @@ static keepfit_status create(struct kf_problem *problem, struct sgd *sgd, keepfi
     sgd->alpha = isnan(options->alpha) ? 0.002 : options->alpha;
     if (sgd->theory && kf_domain_is_whole(&problem->domain) && isnan(options->lipschitz))
         return kf_fail(error, KEEPFIT_USAGE, "--setting theory needs a bounded --domain (its constants are |D| and G)");
-    if (!kf_problem_vector(problem, &sgd->iterate) || !kf_problem_vector(problem, &sgd->average.mean))
+    if (!kf_iterate_prepare(problem, KF_NEEDS_AVERAGE))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(options, kf_step_as_printed(problem), true, false, &sgd->step, error);
 }
@@ -89,18 +87,18 @@ static keepfit_status stage(struct kf_problem *problem, void *state, keepfit_err
     size_t i = problem->points.count;
     if (sgd->sparse && !((double)sgd->previous * (1 + alpha_of(problem, sgd)) < (double)i))
         return KEEPFIT_OK;
-    double *x = sgd->iterate, share = (double)i * kf_inverse_weight(&problem->objective);
-    double smoothness = kf_constant_smoothness(problem);
+    double share = (double)i * kf_inverse_weight(&problem->objective), smoothness = kf_constant_smoothness(problem);
     uint64_t steps = steps_needed(problem, sgd);
-    kf_copy(problem, x, problem->x);
-    kf_average_start(&sgd->average);
+    struct kf_sampler sampler;
+    kf_sampler_start(&sampler, problem, i, steps);
+    kf_average_begin(problem);
     for (uint64_t t = 1; t <= steps; t++) {
-        struct kf_term term = {share, kf_random_below(&problem->random, i), problem->factors[0]};
-        kf_factors(&problem->objective, x, term.point, problem->factors[0]);
-        kf_step(problem, x, step_at(problem, sgd, smoothness, t), NULL, 0, &term, 1);
-        kf_average_add(problem, &sgd->average, 1, x);
+        struct kf_term term = {.scale = share, .point = kf_sampler_next(&sampler), .factors = problem->factors[0]};
+        kf_factors(&problem->objective, &problem->iterate.view, term.point, problem->factors[0]);
+        kf_step(problem, step_at(problem, sgd, smoothness, t), 0, &term, 1);
+        kf_average_add(problem, 1);
     }
-    kf_copy(problem, problem->x, sgd->average.mean);
+    kf_average_end(problem);
     sgd->previous = i;
     return KEEPFIT_OK;
 }
@@ -114,6 +112,7 @@ static void forget(struct kf_problem *problem, void *state)
 const struct kf_method kf_sgd = {
     .name = "sgd",
     .summary = "stochastic gradient descent: T steps a stage (300), the mean of the iterates",
+    .scaled = true,
     .state_size = sizeof(struct sgd),
     .create = sgd_create,
     .stage = stage,
@@ -122,6 +121,7 @@ const struct kf_method kf_sgd = {
 const struct kf_method kf_sgd_sparse = {
     .name = "sgd-sparse",
     .summary = "sgd (T 480) run anew only when the stream has grown by the share alpha (0.002), else its last output",
+    .scaled = true,
     .state_size = sizeof(struct sgd),
     .create = sparse_create,
     .stage = stage,

@@ -4,11 +4,12 @@
  *     x <- P(x - step * (grad f_u(x) - grad f_u(snapshot) + mean gradient at the snapshot)),  u uniform on 1..i  (2 FOs)
  *
  * The next snapshot is the last iterate (option I of that paper). S = 10, T = 100, step 1/(3L) as in the CSVRG paper. */
+#include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
 
 struct svrg {
-    double *snapshot, *sum;
+    double *snapshot;
     struct kf_step_size step;
     uint64_t outer, inner;
 };
@@ -18,7 +19,7 @@ static keepfit_status svrg_create(struct kf_problem *problem, void *state, keepf
     struct svrg *svrg = state;
     svrg->outer = kf_given_or(problem->options->outer, 10);
     svrg->inner = kf_given_or(problem->options->inner, 100);
-    if (!kf_problem_vector(problem, &svrg->snapshot) || !kf_problem_vector(problem, &svrg->sum))
+    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT) || !kf_problem_vector(problem, &svrg->snapshot))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &svrg->step,
                         error);
@@ -31,16 +32,20 @@ static keepfit_status svrg_stage(struct kf_problem *problem, void *state, keepfi
     struct kf_objective *objective = &problem->objective;
     size_t i = problem->points.count;
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
-    double step = kf_step_fixed(problem, &svrg->step), *x = problem->x;
+    double step = kf_step_fixed(problem, &svrg->step), *now = problem->factors[0], *then = problem->factors[1];
+    size_t each = objective->type->factor_count(objective);
+    struct kf_view snapshot = kf_dense_view(svrg->snapshot);
     for (uint64_t s = 0; s < svrg->outer; s++) {
-        kf_copy(problem, svrg->snapshot, x);
-        kf_gradient_sum(objective, svrg->snapshot, i, svrg->sum, problem->factors[0]);
+        struct kf_sampler sampler;
+        kf_copy(problem, svrg->snapshot, kf_read(problem));
+        kf_drift_recompute(problem, i, NULL);
+        kf_sampler_start(&sampler, problem, i, svrg->inner);
         for (uint64_t t = 0; t < svrg->inner; t++) {
-            size_t u = kf_random_below(&problem->random, i);
-            kf_factors(objective, x, u, problem->factors[0]);
-            kf_factors(objective, svrg->snapshot, u, problem->factors[1]);
-            struct kf_term terms[] = {{share, u, problem->factors[0]}, {-share, u, problem->factors[1]}};
-            kf_step(problem, x, step, svrg->sum, mean, terms, 2);
+            size_t u = kf_sampler_next(&sampler);
+            kf_factors(objective, &problem->iterate.view, u, now);
+            kf_factors(objective, &snapshot, u, then);
+            kf_add(each, -1, then, now);
+            kf_step(problem, step, mean, &(struct kf_term){.scale = share, .point = u, .factors = now}, 1);
         }
     }
     return KEEPFIT_OK;
@@ -49,6 +54,7 @@ static keepfit_status svrg_stage(struct kf_problem *problem, void *state, keepfi
 const struct kf_method kf_svrg = {
     .name = "svrg",
     .summary = "stochastic variance reduced gradient: S epochs (10) of T steps (100) a stage",
+    .scaled = true,
     .state_size = sizeof(struct svrg),
     .create = svrg_create,
     .stage = svrg_stage,

@@ -9,8 +9,8 @@
 static keepfit_point point_of(const struct kf_objective *objective, size_t j)
 {
     return (keepfit_point){.row = kf_points_row(objective->points, j),
-                           .target = objective->points->target[j],
-                           .weight = objective->points->weight[j]};
+                           .target = objective->points->place[j].target,
+                           .weight = objective->points->place[j].weight};
 }
 
 static size_t callback_factor_count(const struct kf_objective *objective)
@@ -18,22 +18,22 @@ static size_t callback_factor_count(const struct kf_objective *objective)
     return kf_dimension(objective);
 }
 
-static double callback_value(struct kf_objective *objective, const double *x, size_t j)
+static double callback_value(struct kf_objective *objective, const struct kf_view *x, size_t j)
 {
     const keepfit_objective *user = objective->callbacks;
     keepfit_point point = point_of(objective, j);
     double value = NAN;
-    if (user->value(user->context, x, &point, &value) != 0)
+    if (user->value(user->context, x->dense, &point, &value) != 0)
         objective->callback_failed = true;
     return value;
 }
 
-static void callback_factors(struct kf_objective *objective, const double *x, size_t j, double *factors)
+static void callback_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors)
 {
     const keepfit_objective *user = objective->callbacks;
     keepfit_point point = point_of(objective, j);
     memset(factors, 0, kf_dimension(objective) * sizeof *factors);
-    if (user->gradient(user->context, x, &point, factors) != 0)
+    if (user->gradient(user->context, x->dense, &point, factors) != 0)
         objective->callback_failed = true;
 }
 

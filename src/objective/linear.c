@@ -8,23 +8,31 @@ static size_t linear_factor_count(const struct kf_objective *objective)
     return objective->outputs;
 }
 
-static void scores_of(const struct kf_objective *objective, const double *x, size_t j, double *z)
+static void scores_of(const struct kf_objective *objective, const struct kf_view *x, size_t j, double *z)
 {
     keepfit_row row = kf_points_row(objective->points, j);
-    kf_row_scores(&row, x, objective->slots, objective->outputs, z);
+    size_t outputs = objective->outputs;
+    if (x->dense) {
+        kf_row_scores(&row, x->dense, objective->slots, outputs, z);
+        return;
+    }
+    double *sums = objective->pair_sums;
+    kf_pair_scores(objective->kernels, &row, x->pairs, outputs, sums);
+    for (size_t k = 0; k < outputs; k++)
+        z[k] = x->s * sums[2 * k] + x->c * sums[2 * k + 1];
 }
 
-static double linear_value(struct kf_objective *objective, const double *x, size_t j)
+static double linear_value(struct kf_objective *objective, const struct kf_view *x, size_t j)
 {
     scores_of(objective, x, j, objective->scores);
-    return objective->loss->value(objective->scores, objective->outputs, objective->points->target[j],
+    return objective->loss->value(objective->scores, objective->outputs, objective->points->place[j].target,
                                   objective->delta);
 }
 
-static void linear_factors(struct kf_objective *objective, const double *x, size_t j, double *factors)
+static void linear_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors)
 {
     scores_of(objective, x, j, factors);
-    objective->loss->slope(factors, objective->outputs, objective->points->target[j], objective->delta, factors);
+    objective->loss->slope(factors, objective->outputs, objective->points->place[j].target, objective->delta, factors);
 }
 
 static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)
@@ -39,10 +47,10 @@ static double linear_curvature(struct kf_objective *objective, size_t j)
     return objective->loss->curve_bound(objective->delta) * kf_square(row.count, row.value);
 }
 
-static void linear_curve(struct kf_objective *objective, const double *x, size_t j, double *curve)
+static void linear_curve(struct kf_objective *objective, const struct kf_view *x, size_t j, double *curve)
 {
     scores_of(objective, x, j, objective->scores);
-    objective->loss->curve(objective->scores, objective->outputs, objective->points->target[j], objective->delta,
+    objective->loss->curve(objective->scores, objective->outputs, objective->points->place[j].target, objective->delta,
                            curve);
 }
 
@@ -51,7 +59,8 @@ static void linear_hessian_product(const struct kf_objective *objective, double 
 {
     size_t outputs = objective->outputs;
     double *z = scratch, *bent = scratch + outputs;
-    scores_of(objective, v, j, z);
+    struct kf_view view = kf_dense_view(v);
+    scores_of(objective, &view, j, z);
     for (size_t k = 0; k < outputs; k++)
         bent[k] = kf_dot(outputs, curve + k * outputs, z);
     linear_add(objective, scale, j, bent, y);

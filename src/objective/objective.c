@@ -5,20 +5,29 @@
 
 #include "kernels/kernels.h"
 
-void kf_factors(struct kf_objective *objective, const double *x, size_t j, double *factors)
+void kf_charge(struct kf_objective *objective, uint64_t gradients)
+{
+    objective->fo += gradients;
+}
+
+void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors)
 {
     objective->fo++;
     objective->type->factors(objective, x, j, factors);
-    double weight = objective->points->weight[j];
+    double weight = objective->points->place[j].weight;
     if (weight != 1)
         kf_scale(objective->type->factor_count(objective), weight, factors);
 }
 
-void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *factors)
+void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
+                     double *scratch)
 {
+    size_t each = objective->type->factor_count(objective);
+    struct kf_view view = kf_dense_view(x);
     memset(sum, 0, kf_dimension(objective) * sizeof *sum);
     for (size_t j = 0; j < count; j++) {
-        kf_factors(objective, x, j, factors);
+        double *factors = remembered ? remembered + j * each : scratch;
+        kf_factors(objective, &view, j, factors);
         objective->type->add(objective, 1, j, factors, sum);
     }
 }
@@ -42,8 +51,9 @@ double kf_objective_value(struct kf_objective *objective, const double *x)
 {
     /* Kahan: gaps are differences of such sums, so their last digits matter. */
     double sum = 0, lost = 0;
+    struct kf_view view = kf_dense_view(x);
     for (size_t j = 0; j < objective->points->count; j++) {
-        double term = objective->points->weight[j] * objective->type->value(objective, x, j) - lost;
+        double term = objective->points->place[j].weight * objective->type->value(objective, &view, j) - lost;
         double next = sum + term;
         lost = (next - sum) - term;
         sum = next;
@@ -63,7 +73,7 @@ double kf_slope_most(const struct kf_objective *objective, size_t j, double radi
         return INFINITY;
     keepfit_row row = kf_points_row(objective->points, j);
     double norm = sqrt(kf_square(row.count, row.value));
-    double slope =
-        objective->loss->slope_bound(norm > 0 ? norm * radius : 0, objective->points->target[j], objective->delta);
-    return objective->points->weight[j] * slope * norm;
+    double slope = objective->loss->slope_bound(norm > 0 ? norm * radius : 0, objective->points->place[j].target,
+                                                objective->delta);
+    return objective->points->place[j].weight * slope * norm;
 }

@@ -11,6 +11,7 @@
 
 #include "history/points.h"
 #include "objective/loss.h"
+#include "objective/view.h"
 
 struct kf_objective {
     const struct kf_objective_type *type;
@@ -19,10 +20,12 @@ struct kf_objective {
     double delta;
     struct kf_points *points;
 
-    size_t slots;   /* rows of x: features, and the bias in slot 0 where there is one */
-    size_t outputs; /* columns of x */
-    double *scores; /* scratch for `outputs` numbers */
-    size_t free;    /* leading coordinates of x that are neither regularised nor held by the domain */
+    size_t slots;      /* rows of x: features, and the bias in slot 0 where there is one */
+    size_t outputs;    /* columns of x */
+    double *scores;    /* scratch for `outputs` numbers */
+    double *pair_sums; /* scratch for twice as many */
+    const struct kf_kernels *kernels;
+    size_t free; /* leading coordinates of x that are neither regularised nor held by the domain */
 
     double lambda;         /* at this stage */
     double weight_total;   /* W_i */
@@ -33,15 +36,15 @@ struct kf_objective {
 
 struct kf_objective_type {
     size_t (*factor_count)(const struct kf_objective *objective);
-    double (*value)(struct kf_objective *objective, const double *x, size_t j);
-    void (*factors)(struct kf_objective *objective, const double *x, size_t j, double *factors);
+    double (*value)(struct kf_objective *objective, const struct kf_view *x, size_t j);
+    void (*factors)(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors);
     /* y += scale * (the gradient that the factors stand for) */
     void (*add)(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y);
     /* Upper bound on the curvature of loss_j anywhere; negative when the user's callback failed. */
     double (*curvature)(struct kf_objective *objective, size_t j);
     bool has_hessian;
     /* score curvature at x, kept by the caller (outputs^2 numbers a point), for the two functions below */
-    void (*curve)(struct kf_objective *objective, const double *x, size_t j, double *curve);
+    void (*curve)(struct kf_objective *objective, const struct kf_view *x, size_t j, double *curve);
     /* y += scale * Hessian_j * v */
     void (*hessian_product)(const struct kf_objective *objective, double scale, size_t j, const double *curve,
                             const double *v, double *y, double *scratch);
@@ -61,10 +64,15 @@ static inline double kf_inverse_weight(const struct kf_objective *objective)
 }
 
 /* w_j times the factors of point j at x. Counts one FO. */
-void kf_factors(struct kf_objective *objective, const double *x, size_t j, double *factors);
+void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors);
 
-/* sum = sum_{j<count} w_j grad loss_j(x), without the regulariser; factors is scratch for one point. Counts count FOs. */
-void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *factors);
+/* Charges gradients that were remembered, not computed: for counts as published (--count paper). */
+void kf_charge(struct kf_objective *objective, uint64_t gradients);
+
+/* sum = sum_{j<count} w_j grad loss_j(x), without the regulariser. Keeps the factors of all points if remembered is not
+ * NULL; otherwise scratch takes those of one. Counts count FOs. */
+void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
+                     double *scratch);
 
 /* gradient = sum/W + 2*lambda*x: the gradient of g_i where sum is as above. */
 void kf_complete_gradient(const struct kf_objective *objective, const double *sum, const double *x, double *gradient);

@@ -18,7 +18,7 @@ struct point {
 static void measure(struct kf_problem *problem, struct point *at)
 {
     struct kf_objective *objective = &problem->objective;
-    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, problem->factors[0]);
+    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, at->sum, at->x, at->gradient);
     at->value = kf_objective_value(objective, at->x);
 }

@@ -24,7 +24,7 @@ void kf_optimum_free(struct kf_optimum *optimum)
 void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at)
 {
     struct kf_objective *objective = &problem->objective;
-    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, problem->factors[0]);
+    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, at->sum, at->x, at->gradient);
     at->value = kf_objective_value(objective, at->x);
     at->bound = kf_gap_bound(problem, at->x, at->gradient);
@@ -53,9 +53,10 @@ void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const dou
 {
     struct kf_objective *objective = &problem->objective;
     size_t each = objective->outputs * objective->outputs;
+    struct kf_view view = kf_dense_view(x);
     for (size_t j = 0; j < problem->points.count; j++) {
-        objective->type->curve(objective, x, j, optimum->curve + j * each);
-        kf_scale(each, problem->points.weight[j], optimum->curve + j * each);
+        objective->type->curve(objective, &view, j, optimum->curve + j * each);
+        kf_scale(each, problem->points.place[j].weight, optimum->curve + j * each);
     }
     objective->fo += problem->points.count;
 }

@@ -90,8 +90,8 @@ void kf_plan_point(const struct kf_plan *plan, const struct kf_kept *kept, size_
     keepfit_row row = kf_points_row(&kept->points, k);
     *point = (keepfit_point){
         .row = kf_scaling_apply(&plan->scaling, &row, plan->value),
-        .target = kept->points.target[k],
-        .weight = kept->points.weight[k],
+        .target = kept->points.place[k].target,
+        .weight = kept->points.place[k].weight,
     };
     *line = kept->line[k];
 }

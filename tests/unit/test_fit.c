@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "support.h"
 
-static bool same_iterate(const keepfit_fit *a, const keepfit_fit *b)
+static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
 {
     size_t n, m;
     const double *x = keepfit_fit_iterate(a, &n), *y = keepfit_fit_iterate(b, &m);

@@ -79,7 +79,7 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
         v[k] = kf_random_normal(&random);
         product[k] = k < objective->free ? 0 : 2 * objective->lambda * v[k];
     }
-    kf_gradient_sum(objective, x, cloud->count, sum, problem->factors[0]);
+    kf_gradient_sum(objective, x, cloud->count, sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, sum, x, gradient);
     for (size_t k = 0; k < size; k++) {
         double kept = x[k], h = 1e-5;
@@ -92,13 +92,14 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
     }
     tap_check(tap, worst < 1e-6, "%s %s: the gradient matches difference quotients (%.1e)", loss, extra, worst);
     for (size_t j = 0; j < cloud->count; j++) {
-        objective->type->curve(objective, x, j, curve);
+        struct kf_view view = kf_dense_view(x);
+        objective->type->curve(objective, &view, j, curve);
         objective->type->hessian_product(objective, cloud->point[j].weight / objective->weight_total, j, curve, v,
                                          product, scratch);
     }
     for (size_t k = 0; k < size; k++)
         x[k] += 1e-7 * v[k];
-    kf_gradient_sum(objective, x, cloud->count, sum, problem->factors[0]);
+    kf_gradient_sum(objective, x, cloud->count, sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, sum, x, there);
     for (size_t k = 0; k < size; k++)
         bent = fmax(bent, fabs((there[k] - gradient[k]) / 1e-7 - product[k]));

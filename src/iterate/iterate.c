@@ -1,0 +1,177 @@
+/* What both representations share, and the dense one; scaled.c has the other. */
+#include "iterate/iterate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "iterate/problem.h"
+#include "iterate/scaled.h"
+
+void kf_iterate_moved(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    iterate->view.dense = iterate->scaled ? NULL : problem->x;
+    iterate->view.pairs = iterate->pairs;
+    iterate->before.dense = iterate->scaled ? NULL : iterate->before_x;
+    iterate->before.pairs = iterate->pairs;
+}
+
+static bool want(struct kf_problem *problem, double **vector, bool wanted)
+{
+    return !wanted || *vector || kf_problem_vector(problem, vector);
+}
+
+bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    iterate->needs = needs;
+    bool scaled = iterate->scaled;
+    if (!want(problem, &iterate->average, needs & KF_NEEDS_AVERAGE) ||
+        !want(problem, &iterate->drift, !scaled && needs & KF_NEEDS_DRIFT) ||
+        !want(problem, &iterate->before_x, !scaled && needs & KF_NEEDS_BEFORE))
+        return false;
+    if (scaled && !iterate->pairs && !kf_problem_pairs(problem, &iterate->pairs))
+        return false;
+    iterate->norms = scaled && !kf_domain_is_whole(&problem->domain);
+    kf_iterate_moved(problem);
+    kf_load(problem);
+    return true;
+}
+
+void kf_iterate_free(struct kf_iterate *iterate)
+{
+    free(iterate->touched);
+}
+
+const double *kf_read(struct kf_problem *problem)
+{
+    if (problem->iterate.scaled && !problem->iterate.read)
+        kf_scaled_read(problem);
+    return problem->x;
+}
+
+void kf_load(struct kf_problem *problem)
+{
+    if (problem->iterate.scaled)
+        kf_scaled_load(problem);
+}
+
+static void dense_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms,
+                       size_t count)
+{
+    const struct kf_objective *objective = &problem->objective;
+    struct kf_iterate *iterate = &problem->iterate;
+    size_t free = objective->free, rest = kf_size(problem) - free;
+    double keep = 1 - 2 * objective->lambda * step, *x = problem->x;
+    if (iterate->needs & KF_NEEDS_BEFORE)
+        kf_copy(problem, iterate->before_x, x);
+    if (drift_scale != 0) {
+        kf_add(free, -step * drift_scale, iterate->drift, x);
+        kf_blend(rest, keep, x + free, -step * drift_scale, iterate->drift + free);
+    } else {
+        kf_scale(rest, keep, x + free);
+    }
+    for (size_t k = 0; k < count; k++) {
+        objective->type->add(objective, -step * terms[k].scale, terms[k].point, terms[k].factors, x);
+        if (terms[k].drift != 0)
+            objective->type->add(objective, terms[k].drift, terms[k].point, terms[k].factors, iterate->drift);
+    }
+    kf_project(problem, x);
+}
+
+void kf_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms, size_t count)
+{
+    problem->steps++;
+    (problem->iterate.scaled ? kf_scaled_step : dense_step)(problem, step, drift_scale, terms, count);
+}
+
+void kf_drift_recompute(struct kf_problem *problem, size_t count, double *remembered)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    double *sum = iterate->scaled ? problem->scratch : iterate->drift;
+    kf_gradient_sum(&problem->objective, kf_read(problem), count, sum, remembered, problem->factors[0]);
+    if (iterate->scaled)
+        kf_scaled_set_drift(problem, sum);
+}
+
+void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors)
+{
+    if (problem->iterate.scaled)
+        kf_scaled_drift_add(problem, scale, point, factors);
+    else
+        problem->objective.type->add(&problem->objective, scale, point, factors, problem->iterate.drift);
+}
+
+void kf_drift_read(struct kf_problem *problem, double *drift)
+{
+    const struct kf_iterate *iterate = &problem->iterate;
+    for (size_t k = 0; k < kf_size(problem); k++)
+        drift[k] = iterate->scaled ? iterate->pairs[2 * k + 1] : iterate->drift[k];
+}
+
+void kf_average_begin(struct kf_problem *problem)
+{
+    problem->iterate.weight = 0;
+    problem->iterate.averaging = true;
+    if (problem->iterate.scaled)
+        kf_scaled_average_begin(problem);
+}
+
+static void dense_average_add(struct kf_problem *problem, double weight)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    double share = weight / iterate->weight;
+    if (share == 1)
+        kf_copy(problem, iterate->average, problem->x); /* whatever the mean held before, even NaN */
+    else
+        kf_blend(kf_size(problem), 1 - share, iterate->average, share, problem->x);
+}
+
+void kf_average_add(struct kf_problem *problem, double weight)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    iterate->weight += weight;
+    if (iterate->scaled)
+        kf_scaled_average_add(problem, weight);
+    else if (iterate->weight > 0)
+        dense_average_add(problem, weight);
+}
+
+void kf_average_end(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    if (iterate->scaled)
+        kf_scaled_average_end(problem);
+    else
+        kf_copy(problem, problem->x, iterate->average);
+    iterate->averaging = false;
+}
+
+/* Draws one more, and asks for its place; the row of one drawn earlier is asked for when its place has had time to come. */
+static void draw_ahead(struct kf_sampler *sampler)
+{
+    const struct kf_points *points = &sampler->problem->points;
+    size_t drawn = kf_random_below(&sampler->problem->random, sampler->bound);
+    sampler->ring[sampler->drawn % KF_AHEAD] = drawn;
+    kf_points_prefetch_place(points, drawn);
+    if (sampler->drawn >= KF_AHEAD / 2)
+        kf_points_prefetch_row(points, sampler->ring[(sampler->drawn - KF_AHEAD / 2) % KF_AHEAD]);
+    sampler->drawn++;
+    sampler->left--;
+}
+
+void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count)
+{
+    *sampler = (struct kf_sampler){.problem = problem, .left = count, .bound = bound};
+    while (sampler->drawn < KF_AHEAD - 1 && sampler->left > 0)
+        draw_ahead(sampler);
+}
+
+size_t kf_sampler_next(struct kf_sampler *sampler)
+{
+    size_t next = sampler->ring[sampler->taken++ % KF_AHEAD];
+    if (sampler->left > 0)
+        draw_ahead(sampler);
+    return next;
+}

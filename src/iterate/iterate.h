@@ -1,0 +1,92 @@
+/* The iterate, and all that a method may do to it. Two representations behave alike:
+ *
+ *   dense   x as it is. Every step costs O(d). The reference, and the only choice for boxes, the simplex and user-written
+ *           objectives.
+ *   scaled  x = s*v + c*m, where m is the drift: the sum of remembered gradients that a step adds a multiple of. Shrinking by
+ *           the regulariser changes s and c, adding drift changes c, and a sampled gradient touches only its row's
+ *           coordinates of v. v and m lie side by side. A step costs O(non-zeros of the rows in it).
+ *
+ * Scaled, when m changes by delta, v changes by -(c/s) delta, and x stays. A weighted mean of iterates is kept as
+ * A = S*v + C*m + t: adding an iterate changes S and C, and a change of v or m is taken out of t, so that t has entries only
+ * where rows were touched. When the mean becomes the iterate, t is folded into v there. Projection on a ball needs |x|^2, which
+ * follows from |v|^2, v.m and |m|^2; these follow every change, and are computed anew before rounding adds up. */
+#ifndef KF_ITERATE_H
+#define KF_ITERATE_H
+
+#include "objective/objective.h"
+
+enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
+
+struct kf_iterate {
+    bool scaled;
+    struct kf_view view;   /* how the objective reads x */
+    struct kf_view before; /* the same before the last step, where a method needs it */
+    unsigned needs;
+
+    double *drift;    /* dense: m */
+    double *before_x; /* dense */
+    double *average;  /* dense: the mean so far; scaled: t */
+    double weight;    /* of the mean so far */
+    bool averaging;
+
+    double *pairs; /* scaled: v and m side by side */
+    bool read;     /* problem->x holds x */
+    double sum_s, sum_c;
+    size_t *touched; /* points whose rows were changed since averaging began */
+    size_t touched_count, touched_capacity;
+    bool everywhere; /* t may have entries anywhere */
+    double vv, vm, mm;
+    bool norms; /* these are kept */
+    uint64_t since_norms;
+};
+
+struct kf_problem;
+
+/* Before a method's first stage: the vectors it needs. False: out of memory. */
+bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs);
+void kf_iterate_free(struct kf_iterate *iterate);
+/* Pointers may have moved. */
+void kf_iterate_moved(struct kf_problem *problem);
+
+/* x as a plain vector: problem->x, brought up to date. Valid until the next change. */
+const double *kf_read(struct kf_problem *problem);
+/* The iterate becomes what problem->x holds. The drift stays. */
+void kf_load(struct kf_problem *problem);
+
+/* One sampled gradient: point's factors, times scale in the step; times drift it joins the drift after the step. */
+struct kf_term {
+    double scale, drift;
+    size_t point;
+    const double *factors;
+};
+
+/* x <- P( x - step * (2 lambda x + drift_scale * m + sum of terms) ), then the terms' share joins the drift. Counts one
+ * step. */
+void kf_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms, size_t count);
+
+/* The drift becomes the gradient sum of the first `count` points at x; remembered (may be NULL) takes their factors. */
+void kf_drift_recompute(struct kf_problem *problem, size_t count, double *remembered);
+/* m += scale * (the gradient that the factors of point stand for); x stays. */
+void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors);
+/* m, as a plain vector; for tests. */
+void kf_drift_read(struct kf_problem *problem, double *drift);
+
+/* A weighted mean of the iterates from now on, which at the end becomes the iterate. */
+void kf_average_begin(struct kf_problem *problem);
+void kf_average_add(struct kf_problem *problem, double weight);
+void kf_average_end(struct kf_problem *problem);
+
+/* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows are on the
+ * way when they are needed. */
+#define KF_AHEAD 8
+
+struct kf_sampler {
+    struct kf_problem *problem;
+    uint64_t left, bound, drawn, taken;
+    size_t ring[KF_AHEAD];
+};
+
+void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count);
+size_t kf_sampler_next(struct kf_sampler *sampler);
+
+#endif

@@ -1,0 +1,17 @@
+/* The scaled representation behind iterate.h; nobody else includes this. */
+#ifndef KF_SCALED_H
+#define KF_SCALED_H
+
+#include "iterate/problem.h"
+
+void kf_scaled_read(struct kf_problem *problem);
+void kf_scaled_load(struct kf_problem *problem);
+void kf_scaled_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms,
+                    size_t count);
+void kf_scaled_set_drift(struct kf_problem *problem, const double *drift);
+void kf_scaled_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors);
+void kf_scaled_average_begin(struct kf_problem *problem);
+void kf_scaled_average_add(struct kf_problem *problem, double weight);
+void kf_scaled_average_end(struct kf_problem *problem);
+
+#endif

@@ -1,0 +1,10 @@
+#if defined(__x86_64__)
+#define KF_TARGET __attribute__((target("avx2")))
+#define KF_NAME "avx2"
+#define KF_TABLE kf_kernels_avx2
+#include "kernels/implementations.h"
+
+#include "kernels/loops.inc"
+#else
+typedef int kf_not_for_this_processor;
+#endif

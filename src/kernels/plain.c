@@ -1,0 +1,6 @@
+#define KF_TARGET
+#define KF_NAME "plain"
+#define KF_TABLE kf_kernels_plain
+#include "kernels/implementations.h"
+
+#include "kernels/loops.inc"

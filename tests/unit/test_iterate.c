@@ -1,0 +1,188 @@
+/* The scaled iterate follows the dense reference along whole trajectories, for every method that has both; its norms stay right
+ * over many steps; every implementation of the kernels gives the bits of the plain one. */
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "support.h"
+
+/* Rows that grow, so that new features (and, for softmax, classes) come along. */
+static void push_growing(keepfit_fit *fit, const struct cloud *cloud, size_t j, const char *loss)
+{
+    keepfit_point point = cloud->point[j];
+    while (point.row.index && point.row.count && point.row.index[point.row.count - 1] > 2 + j / 4)
+        point.row.count--;
+    if (strcmp(loss, "softmax") == 0)
+        point.target = fmin(point.target, (double)(j / 12));
+    if (keepfit_fit_push(fit, &point) != KEEPFIT_OK) {
+        printf("Bail out! %s\n", keepfit_fit_error(fit)->message);
+        exit(2);
+    }
+}
+
+/* The largest difference of the two iterates over all stages, relative to the iterate's size. */
+static double divergence(const char *options, const char *loss, bool sparse, uint64_t seed)
+{
+    char text[400];
+    struct cloud *cloud = cloud_make(loss, 60, 14, sparse, seed % 2, seed);
+    keepfit_fit *fit[2];
+    for (int scaled = 0; scaled < 2; scaled++) {
+        snprintf(text, sizeof text, "loss=%s %s iterate=%s", loss, options, scaled ? "scaled" : "dense");
+        fit[scaled] = fit_from(text);
+    }
+    double worst = 0;
+    for (size_t j = 0; j < cloud->count; j++) {
+        size_t size[2];
+        const double *x[2];
+        for (int scaled = 0; scaled < 2; scaled++) {
+            push_growing(fit[scaled], cloud, j, loss);
+            x[scaled] = keepfit_fit_iterate(fit[scaled], &size[scaled]);
+        }
+        TAP_NEED(size[0] == size[1] && !fit[0]->problem.iterate.scaled);
+        double largest = 1e-300, apart = 0;
+        for (size_t k = 0; k < size[0]; k++) {
+            largest = fmax(largest, fabs(x[0][k]));
+            apart = fmax(apart, fabs(x[0][k] - x[1][k]));
+        }
+        worst = fmax(worst, apart / largest);
+    }
+    worst = fit[0]->problem.objective.fo == fit[1]->problem.objective.fo ? worst : INFINITY;
+    keepfit_fit_free(fit[0]);
+    keepfit_fit_free(fit[1]);
+    free(cloud);
+    return worst;
+}
+
+static void test_trajectories(struct tap *tap)
+{
+    static const char *const methods[] = {
+        "method=sgd inner=40",
+        "method=sgd inner=40 step=0.01",
+        "method=sgd-sparse inner=40 alpha=0.1",
+        "method=svrg outer=3 inner=30",
+        "method=saga inner=60",
+        "method=sarah outer=3 inner=30",
+        "method=csvrg inner=40",
+        "method=csvrg inner=40 setting=paper",
+        "method=csvrg inner=40 setting=theory lipschitz=3",
+        "method=csvrg inner=40 setting=paper alpha=0.02",
+    };
+    static const char *const settings[] = {"lambda=0.02",
+                                           "lambda=0.02 domain=ball:0.3",
+                                           "lambda=0.02 bias=1 domain=ball:1",
+                                           "lambda=0.02 intercept=true",
+                                           "lambda=0.3 intercept=true domain=ball:0.2",
+                                           "lambda-total=0.5"};
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++)
+        for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+            char options[300];
+            double worst = 0;
+            snprintf(options, sizeof options, "%s %s", methods[m], settings[s]);
+            for (size_t l = 0; l < 5; l++)
+                for (int sparse = 0; sparse < 2; sparse++)
+                    worst = fmax(worst, divergence(options, losses[l], sparse, 100 + m + s + l));
+            tap_check(tap, worst <= 1e-9, "%s: scaled follows dense (%.1e)", options, worst);
+        }
+}
+
+/* Millions of steps of a saga-like walk inside a ball: x = s v + c m and its norms against a plain copy. */
+static void test_long_walk(struct tap *tap, uint64_t steps)
+{
+    struct cloud *cloud = cloud_make("squared", 200, 16, true, false, 71);
+    keepfit_fit *fit =
+        fit_from("loss=squared method=saga inner=1 lambda=0.01 domain=ball:0.5 iterate=scaled step=0.01");
+    push_range(fit, cloud, 0, cloud->count);
+    struct kf_problem *problem = &fit->problem;
+    struct kf_iterate *iterate = &problem->iterate;
+    size_t size = kf_size(problem);
+    double x[64], m[64], worst = 0, worst_norm = 0, *now = problem->factors[0];
+    TAP_NEED(iterate->scaled && size <= 64);
+    memcpy(x, kf_read(problem), size * sizeof *x);
+    kf_drift_read(problem, m);
+    struct kf_sampler sampler;
+    kf_sampler_start(&sampler, problem, cloud->count, steps);
+    for (uint64_t t = 0; t < steps; t++) {
+        struct kf_term term = {
+            .scale = 1, .drift = t % 2 ? 0.5 : -0.5, .point = kf_sampler_next(&sampler), .factors = now};
+        now[0] = sin((double)t);
+        keepfit_row row = kf_points_row(&problem->points, term.point);
+        double keep = 1 - 2 * problem->objective.lambda * 0.01;
+        for (size_t k = 0; k < size; k++)
+            x[k] = keep * x[k] - 0.01 * 0.005 * m[k];
+        kf_row_add(&row, -0.01, now, 1, x);
+        kf_row_add(&row, term.drift, now, 1, m);
+        double norm = sqrt(kf_square(size, x));
+        if (norm > 0.5)
+            kf_scale(size, 0.5 / norm, x);
+        kf_step(problem, 0.01, 0.005, &term, 1);
+        if (t % 100003 == 0 || t + 1 == steps) {
+            const double *own = kf_read(problem);
+            const struct kf_view *view = &iterate->view;
+            for (size_t k = 0; k < size; k++)
+                worst = fmax(worst, fabs(own[k] - x[k]));
+            double kept =
+                view->s * view->s * iterate->vv + 2 * view->s * view->c * iterate->vm + view->c * view->c * iterate->mm;
+            worst_norm = fmax(worst_norm, fabs(kept - kf_square(size, own)));
+        }
+    }
+    tap_check(tap, worst < 1e-9, "after %llu steps the iterate is within %.1e of a plain copy",
+              (unsigned long long)steps, worst);
+    tap_check(tap, worst_norm < 1e-9, "and its norm, never computed, within %.1e", worst_norm);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+static void test_kernels(struct tap *tap)
+{
+    const struct kf_kernels *plain = kf_kernels_entry(0);
+    struct kf_random random;
+    kf_random_seed(&random, 5);
+    for (size_t k = 0; kf_kernels_entry(k); k++) {
+        const struct kf_kernels *kernels = kf_kernels_entry(k);
+        bool same = true, right = true;
+        for (size_t count = 0; count < 200; count++) {
+            double a[200], b[400], c[400], sums[2], others[2], exact = 0;
+            uint32_t index[200];
+            for (size_t e = 0; e < count; e++) {
+                a[e] = kf_random_normal(&random);
+                index[e] = (uint32_t)e;
+            }
+            for (size_t e = 0; e < 400; e++)
+                b[e] = c[e] = kf_random_normal(&random);
+            for (size_t e = 0; e < count; e++)
+                exact += a[e] * b[e];
+            same &= plain->dot(count, a, b) == kernels->dot(count, a, b);
+            right &= near(kernels->dot(count, a, b), exact, 1e-12);
+            plain->add(count, 0.3, a, b);
+            kernels->add(count, 0.3, a, c);
+            for (int sparse = 0; sparse < 2; sparse++) {
+                keepfit_row row = {count, sparse ? index : NULL, a};
+                plain->pair_dot(&row, b, sums);
+                kernels->pair_dot(&row, c, others);
+                same &= sums[0] == others[0] && sums[1] == others[1];
+                plain->pair_add(&row, 0.7, -0.2, b);
+                kernels->pair_add(&row, 0.7, -0.2, c);
+                double first = 0, second = 0;
+                plain->pair_dot(&row, b, sums);
+                for (size_t e = 0; e < count; e++) {
+                    first += a[e] * b[2 * e];
+                    second += a[e] * b[2 * e + 1];
+                }
+                right &= near(sums[0], first, 1e-12) && near(sums[1], second, 1e-12);
+            }
+            same &= memcmp(b, c, sizeof b) == 0;
+        }
+        tap_check(tap, same, "the kernels for %s give the bits of the plain ones", kernels->name);
+        tap_check(tap, right, "the kernels for %s are right", kernels->name);
+    }
+}
+
+int main(int count, char **words)
+{
+    struct tap tap = {0};
+    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    test_kernels(&tap);
+    test_trajectories(&tap);
+    test_long_walk(&tap, quick ? 200000 : 10000000);
+    return tap_end(&tap);
+}
