@@ -40,7 +40,9 @@ static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
 {
     const struct kf_domain *domain = &fit->problem.domain;
     bool projects = kf_domain_is_whole(domain) || strcmp(domain->type->name, "ball") == 0;
-    return method->scaled && projects && !fit->problem.objective.callbacks && fit->options->iterate != KF_STORAGE_DENSE;
+    bool free_moves = fit->options->intercept && method->looks_back;
+    return method->scaled && projects && !free_moves && !fit->problem.objective.callbacks &&
+           fit->options->iterate != KF_STORAGE_DENSE;
 }
 
 /* Puts a method to work. */

@@ -34,9 +34,9 @@ struct kf_iterate {
     double sum_s, sum_c;
     size_t *touched; /* points whose rows were changed since averaging began */
     size_t touched_count, touched_capacity;
-    bool everywhere; /* t may have entries anywhere */
-    double vv, vm, mm;
-    bool norms; /* these are kept */
+    bool everywhere;         /* t may have entries anywhere */
+    double vv, vm, mm, peak; /* peak: the largest |v|^2 since they were computed */
+    bool norms;              /* these are kept */
     uint64_t since_norms;
 };
 

@@ -33,6 +33,7 @@ static void measure_norms(struct kf_problem *problem)
     iterate->vv = vv;
     iterate->vm = vm;
     iterate->mm = mm;
+    iterate->peak = vv;
     iterate->since_norms = 0;
 }
 
@@ -109,6 +110,9 @@ static void update_with_norms(struct kf_problem *problem, const keepfit_row *row
     iterate->vv += vv;
     iterate->vm += vm;
     iterate->mm += mm;
+    iterate->peak = fmax(iterate->peak, iterate->vv);
+    if (iterate->vv < 1e-4 * iterate->peak)
+        measure_norms(problem); /* what is left is mostly the rounding of what was there */
 }
 
 static void change(struct kf_problem *problem, double first, double second, size_t point, const double *factors)
