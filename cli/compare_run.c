@@ -109,6 +109,8 @@ static keepfit_status make_fit(const struct contestant *contestant, uint64_t see
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     keepfit_status status = options ? keepfit_options_set(options, "seed", text, error) : KEEPFIT_NO_MEMORY;
     if (status == KEEPFIT_OK)
+        status = keepfit_options_set(options, "threads", "1", error); /* the runs have them */
+    if (status == KEEPFIT_OK)
         status = keepfit_fit_create(options, fit, error);
     keepfit_options_free(options);
     return status;
@@ -165,6 +167,8 @@ int compare_run(struct comparison *comparison)
     work.stages_all = comparison->info.total * comparison->runs * comparison->contestant_count;
     pthread_mutex_init(&work.lock, NULL);
     size_t threads = strtoull(keepfit_options_get(comparison->arguments->options, "threads"), NULL, 10), started = 0;
+    if (threads == 0)
+        threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (threads > comparison->runs)
         threads = comparison->runs;
     pthread_t *others = calloc(threads, sizeof *others);

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "base/options.h"
 
 #include <assert.h>
@@ -5,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -86,7 +88,8 @@ static const struct row table[] = {
            "of them "
            "is remembered. auto: paper for --setting paper, otherwise actual."),
     COUNT("seed", "N", "1", "method", seed, 0, 1.8e19, "Seed of all random choices: same seed, same bits."),
-    COUNT("threads", "N", "1", "method", threads, 1, 1024, "Threads; the result is the same for any number."),
+    COUNT("threads", "N", "", "method", threads, 1, 1024,
+          "Threads (default: as many as there are processors); the result is the same for any number."),
 
     TEXT("format", "auto|NAME", "auto", "data", format, "Format of the data; 'keepfit list formats' tells them."),
     FLAG("shuffle", "data", shuffle, "Visit the rows in an order drawn from the seed (reads all first)."),
@@ -322,6 +325,14 @@ const char *keepfit_options_get(keepfit_options *options, const char *key)
         return *(char *const *)field ? *(char *const *)field : "";
     }
     return NULL;
+}
+
+size_t kf_threads(const keepfit_options *options)
+{
+    if (options->threads)
+        return (size_t)options->threads;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 1 ? (size_t)processors : 1;
 }
 
 void keepfit_options_watch(keepfit_options *options, const volatile int *stop)

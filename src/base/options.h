@@ -48,4 +48,7 @@ struct keepfit_options {
     char text[64]; /* what keepfit_options_get hands out for numbers */
 };
 
+/* How many threads to use: those asked for, or one a processor. */
+size_t kf_threads(const keepfit_options *options);
+
 #endif

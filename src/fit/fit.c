@@ -187,11 +187,11 @@ static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, 
     if (kf_row_width(row) > most)
         return kf_fail(error, KEEPFIT_DATA, "the row has %zu features, more than max-features %llu", kf_row_width(row),
                        (unsigned long long)most);
+    if (isfinite(kf_square(row->count, row->value)))
+        return KEEPFIT_OK;
     if (!kf_all_finite(row->count, row->value))
         return kf_fail(error, KEEPFIT_DATA, "a value of the row is not finite");
-    if (!isfinite(kf_square(row->count, row->value)))
-        return kf_fail(error, KEEPFIT_DATA, "the row's values are too large (their squares overflow); scale them");
-    return KEEPFIT_OK;
+    return kf_fail(error, KEEPFIT_DATA, "the row's values are too large (their squares overflow); scale them");
 }
 
 static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
@@ -305,9 +305,10 @@ static bool is_finite(struct kf_problem *problem)
     const struct kf_view *view = &problem->iterate.view;
     if (!problem->iterate.scaled)
         return kf_all_finite(kf_size(problem), problem->x);
-    struct kf_objective *objective = &problem->objective;
-    objective->type->value(objective, view, problem->points.count - 1);
-    return isfinite(view->s) && isfinite(view->c) && kf_all_finite(objective->outputs, objective->scores);
+    const struct kf_objective *objective = &problem->objective;
+    keepfit_row row = kf_points_row(&problem->points, problem->points.count - 1);
+    kf_pair_scores(objective->kernels, &row, view->pairs, objective->outputs, objective->pair_sums);
+    return isfinite(view->s) && isfinite(view->c) && kf_all_finite(2 * objective->outputs, objective->pair_sums);
 }
 
 static keepfit_status run_stage(keepfit_fit *fit)
@@ -337,6 +338,21 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* The first point that the stage will draw is asked for before it begins; any point where none will be. */
+static size_t foresee_draw(const keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->problem;
+    int from = fit->running[fit->running_count - 1].method->draws_from;
+    size_t count = problem->points.count;
+    if (from < 0 || count < 2)
+        return 0;
+    size_t first = kf_sampler_foresee(problem, count + 1 - (size_t)from);
+    if (first >= count)
+        return 0; /* the newest itself */
+    kf_points_prefetch_place(&problem->points, first);
+    return first;
+}
+
 static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
 {
     if (fit->dead)
@@ -345,12 +361,14 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     keepfit_status status = check_point(fit, point, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
+    size_t first = foresee_draw(fit);
     if (!make_room(fit, point) || !take_in(fit, point)) {
         fit->dead = true;
         return kf_fail_memory(&fit->error);
     }
     if (kf_row_width(&point->row) > fit->features)
         fit->features = kf_row_width(&point->row);
+    kf_points_prefetch_row(&fit->problem.points, first);
     update_constants(fit);
     validate(fit);
     status = run_stage(fit);

@@ -25,6 +25,19 @@ void kf_points_free(struct kf_points *points)
     memset(points, 0, sizeof *points);
 }
 
+void kf_points_clear(struct kf_points *points)
+{
+    while (points->blocks && points->blocks->next) { /* keeps the oldest */
+        struct kf_block *next = points->blocks->next;
+        free(points->blocks);
+        points->blocks = next;
+    }
+    if (points->blocks)
+        points->blocks->used = 0;
+    points->count = 0;
+    points->entries = 0;
+}
+
 static double *take_space(struct kf_points *points, size_t doubles)
 {
     struct kf_block *block = points->blocks;
@@ -75,6 +88,7 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
         index[0] = 0;
         copy_indices(index + extra, row, (uint32_t)extra);
     }
+    points->entries += count;
     points->place[points->count++] = (struct kf_place){
         .value = value, .count = (uint32_t)count, .dense = dense, .target = point->target, .weight = point->weight};
     return true;

@@ -18,10 +18,13 @@ struct kf_points {
     size_t count;
     struct kf_place *place;
     size_t place_capacity;
+    uint64_t entries;        /* stored values in all */
     struct kf_block *blocks; /* newest first */
 };
 
 void kf_points_free(struct kf_points *points);
+/* No points, but the memory is kept for new ones. */
+void kf_points_clear(struct kf_points *points);
 
 /* Appends a point. lead != NULL puts *lead in front of the row as feature 0 and moves the others up by one (the bias).
  * False: out of memory, and nothing has changed. */

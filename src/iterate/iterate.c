@@ -161,6 +161,12 @@ static void draw_ahead(struct kf_sampler *sampler)
     sampler->left--;
 }
 
+size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound)
+{
+    struct kf_random copy = problem->random;
+    return kf_random_below(&copy, bound);
+}
+
 void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count)
 {
     *sampler = (struct kf_sampler){.problem = problem, .left = count, .bound = bound};

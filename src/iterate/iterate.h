@@ -86,6 +86,10 @@ struct kf_sampler {
     size_t ring[KF_AHEAD];
 };
 
+/* The point that a sampler started now with this bound will draw first; draws nothing. For asking for it in time where a
+ * stage has few steps. */
+size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound);
+
 void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count);
 size_t kf_sampler_next(struct kf_sampler *sampler);
 

@@ -17,6 +17,7 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     problem->objective.points = &problem->points;
     problem->objective.delta = options->delta;
     problem->objective.kernels = kf_kernels_best();
+    problem->objective.threads = kf_threads(options);
     kf_random_seed(&problem->random, options->seed);
     keepfit_status status = kf_domain_read(&problem->domain, options->domain, error);
     if (status != KEEPFIT_OK)

@@ -1,7 +1,8 @@
 /* Inner loops: pure functions that never decide anything.
  *
  * The order of every sum is part of the contract, so that all implementations, and so all machines, give the same bits: a dot
- * has sixteen partial sums, the k-th product going to the (k mod 16)-th, added pairwise at the end; nothing is fused. The
+ * has sixteen partial sums, the k-th product going to the (k mod 16)-th, halved until one is left, and the products beyond
+ * the last sixteen added by themselves; nothing is fused. The
  * plain implementation is the reference; those for AVX2 and AVX-512 are the same source compiled for them.
  *
  * A model of K outputs is stored as x[feature*K + output]. A pair array holds two vectors side by side: pairs[2k] and

@@ -234,6 +234,7 @@ static void csvrg_destroy(void *state)
 const struct kf_method kf_csvrg_method = {
     .name = "csvrg",
     .summary = "the paper's method: rare full gradients, tracked in between; --setting theory, paper or tuned",
+    .draws_from = 1,
     .scaled = true,
     .state_size = sizeof(struct kf_csvrg),
     .create = csvrg_create,

@@ -247,6 +247,7 @@ const struct kf_method kf_exact = {
     .squared_only = true,
     .needs_convexity = true,
     .holds_epsilon = true,
+    .draws_from = -1,
     .state_size = sizeof(struct exact),
     .create = exact_create,
     .stage = exact_stage,

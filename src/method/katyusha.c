@@ -119,6 +119,7 @@ static keepfit_status katyusha_stage(struct kf_problem *problem, void *state, ke
 const struct kf_method kf_katyusha = {
     .name = "katyusha",
     .summary = "accelerated variance reduction: S epochs (10) of T steps (100) a stage",
+    .draws_from = -1,
     .state_size = sizeof(struct katyusha),
     .create = katyusha_create,
     .stage = katyusha_stage,

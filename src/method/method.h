@@ -13,6 +13,7 @@ struct kf_method {
     const char *name, *summary;
     bool squared_only;
     bool needs_convexity; /* refuses lambda = 0 */
+    int draws_from;       /* the first point drawn at stage i is uniform on 1 .. i - draws_from; negative: none is */
     bool scaled;          /* moves the iterate through iterate.h alone, so it may be scaled */
     bool looks_back;      /* reads the iterate before the last step; with a free intercept only the dense one can */
     bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound */

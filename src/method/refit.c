@@ -88,6 +88,7 @@ const struct kf_method kf_refit = {
         "hold the model, track its exact gradient, re-solve by Newton only when the proved bound exceeds epsilon",
     .needs_convexity = true,
     .holds_epsilon = true,
+    .draws_from = -1,
     .state_size = sizeof(struct refit),
     .create = refit_create,
     .stage = refit_stage,

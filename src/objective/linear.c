@@ -12,6 +12,10 @@ static void scores_of(const struct kf_objective *objective, const struct kf_view
 {
     keepfit_row row = kf_points_row(objective->points, j);
     size_t outputs = objective->outputs;
+    if (x->dense && outputs == 1 && !row.index && row.count <= objective->slots) {
+        z[0] = objective->kernels->dot(row.count, row.value, x->dense);
+        return;
+    }
     if (x->dense) {
         kf_row_scores(&row, x->dense, objective->slots, outputs, z);
         return;
@@ -31,14 +35,24 @@ static double linear_value(struct kf_objective *objective, const struct kf_view 
 
 static void linear_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors)
 {
-    scores_of(objective, x, j, factors);
+    if (objective->outputs == 1 && !x->dense) { /* the case that steps are made of */
+        keepfit_row row = kf_points_row(objective->points, j);
+        double sums[2];
+        objective->kernels->pair_dot(&row, x->pairs, sums);
+        factors[0] = x->s * sums[0] + x->c * sums[1];
+    } else {
+        scores_of(objective, x, j, factors);
+    }
     objective->loss->slope(factors, objective->outputs, objective->points->place[j].target, objective->delta, factors);
 }
 
 static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)
 {
     keepfit_row row = kf_points_row(objective->points, j);
-    kf_row_add(&row, scale, factors, objective->outputs, y);
+    if (objective->outputs == 1 && !row.index)
+        objective->kernels->add(row.count, scale * factors[0], row.value, y);
+    else
+        kf_row_add(&row, scale, factors, objective->outputs, y);
 }
 
 static double linear_curvature(struct kf_objective *objective, size_t j)

@@ -45,14 +45,11 @@ static double logistic_value(const double *z, size_t outputs, double b, double d
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-/* 1/(1+exp(t)) without overflow and without loss at either end. */
+/* 1/(1+exp(t)) without overflow and without loss at either end, and without a branch to guess wrong. */
 static double logistic_tail(double t)
 {
-    if (t > 0) {
-        double e = exp(-t);
-        return e / (1 + e);
-    }
-    return 1 / (1 + exp(t));
+    double e = exp(-fabs(t));
+    return (t > 0 ? e : 1) / (1 + e);
 }
 
 static void logistic_slope(const double *z, size_t outputs, double b, double delta, double *slope)

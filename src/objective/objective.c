@@ -19,19 +19,6 @@ void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t 
         kf_scale(objective->type->factor_count(objective), weight, factors);
 }
 
-void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
-                     double *scratch)
-{
-    size_t each = objective->type->factor_count(objective);
-    struct kf_view view = kf_dense_view(x);
-    memset(sum, 0, kf_dimension(objective) * sizeof *sum);
-    for (size_t j = 0; j < count; j++) {
-        double *factors = remembered ? remembered + j * each : scratch;
-        kf_factors(objective, &view, j, factors);
-        objective->type->add(objective, 1, j, factors, sum);
-    }
-}
-
 void kf_complete_gradient(const struct kf_objective *objective, const double *sum, const double *x, double *gradient)
 {
     double mean = kf_inverse_weight(objective), shrink = 2 * objective->lambda;

@@ -25,7 +25,8 @@ struct kf_objective {
     double *scores;    /* scratch for `outputs` numbers */
     double *pair_sums; /* scratch for twice as many */
     const struct kf_kernels *kernels;
-    size_t free; /* leading coordinates of x that are neither regularised nor held by the domain */
+    size_t threads; /* for passes over all points */
+    size_t free;    /* leading coordinates of x that are neither regularised nor held by the domain */
 
     double lambda;         /* at this stage */
     double weight_total;   /* W_i */
@@ -70,7 +71,8 @@ void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t 
 void kf_charge(struct kf_objective *objective, uint64_t gradients);
 
 /* sum = sum_{j<count} w_j grad loss_j(x), without the regulariser. Keeps the factors of all points if remembered is not
- * NULL; otherwise scratch takes those of one. Counts count FOs. */
+ * NULL; otherwise scratch takes those of one. Counts count FOs. Runs on objective->threads threads, with the same bits for
+ * any number of them (pass.c). */
 void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
                      double *scratch);
 

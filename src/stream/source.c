@@ -80,8 +80,8 @@ static keepfit_status failed(struct kf_source *source, keepfit_error *error)
 static bool wait_for_input(const struct kf_source *source)
 {
     struct pollfd wait = {.fd = source->file, .events = POLLIN};
-    while (!source->stop || !*source->stop)
-        if (poll(&wait, 1, source->stop ? 100 : -1) != 0 && wait.revents)
+    while (!source->closing && !(source->stop && *source->stop))
+        if (poll(&wait, 1, 100) != 0 && wait.revents)
             return true;
     return false;
 }
@@ -90,7 +90,7 @@ static bool wait_for_input(const struct kf_source *source)
 static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
 {
     for (;;) {
-        if (source->stop && !source->regular && !wait_for_input(source))
+        if (!source->regular && !wait_for_input(source))
             return kf_fail(&source->failure, KEEPFIT_STOPPED, "stopped on request");
         ssize_t count = read(source->file, buffer, capacity);
         if (count >= 0) {

@@ -14,6 +14,7 @@ struct kf_source {
     bool known; /* whether it is gzip has been found out */
     bool regular;
     const volatile int *stop; /* a wait for input ends when this is raised; may be NULL */
+    volatile int closing;     /* or this */
     uint64_t bytes_read;      /* as stored */
     uint64_t bytes;           /* size of a regular file, otherwise 0 */
     struct kf_gzip *gzip;     /* NULL: plain */

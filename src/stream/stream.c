@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "stream/ahead.h"
 #include "stream/format.h"
 #include "stream/prepare.h"
 
@@ -36,12 +37,20 @@ struct keepfit_stream {
     size_t position;  /* in the plan */
     uint64_t earlier; /* points given out live, before they were kept */
 
+    struct kf_ahead *ahead;     /* live: the thread that reads, once it has been started */
+    struct kf_progress reading; /* where the reader stands; the thread's */
+    uint64_t read;              /* points read so far; the thread's */
+    bool alone;                 /* no thread could be had */
+
     double *scaled; /* live: room for a scaled row */
     size_t scaled_capacity;
 };
 
 static void close_reader(keepfit_stream *stream)
 {
+    stream->source.closing = 1;
+    kf_ahead_stop(stream->ahead);
+    stream->ahead = NULL;
     if (stream->state) {
         stream->reader->close(stream->state);
         free(stream->state);
@@ -76,35 +85,59 @@ static keepfit_status stay_broken(keepfit_stream *stream, keepfit_status status)
     return status;
 }
 
-static keepfit_status fail_empty(keepfit_stream *stream)
+static keepfit_status fail_empty(const keepfit_stream *stream, keepfit_error *error)
 {
     char skipped[64] = "";
-    if (stream->skipped)
+    if (stream->reading.skipped)
         snprintf(skipped, sizeof skipped, ", only %llu bad rows that were skipped",
-                 (unsigned long long)stream->skipped);
-    return kf_fail_at(&stream->error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s", skipped);
+                 (unsigned long long)stream->reading.skipped);
+    return kf_fail_at(error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s", skipped);
 }
 
-/* The reader's next good point; `so_far` points have come before it. */
-static keepfit_status read_point(keepfit_stream *stream, uint64_t so_far, keepfit_point *point)
+/* The reader's next good point. Runs on the reading thread where there is one, and touches nothing but the reader's part. */
+static keepfit_status pull(void *context, keepfit_point *point, struct kf_progress *progress, keepfit_error *error)
 {
+    keepfit_stream *stream = context;
+    keepfit_status status;
+    do {
+        stream->input.bad_row = false;
+        status = stream->reader->next(stream->state, point, error);
+    } while (status != KEEPFIT_OK && status != KEEPFIT_END && stream->input.bad_row &&
+             stream->options->on_error == KF_ON_ERROR_SKIP && ++stream->reading.skipped);
+    if (status == KEEPFIT_END && stream->read == 0)
+        status = fail_empty(stream, error);
+    stream->read += status == KEEPFIT_OK;
+    stream->reading.line = stream->input.line;
+    stream->reading.bytes_read = stream->source.bytes_read;
+    *progress = stream->reading;
+    return status;
+}
+
+/* Files only: from a pipe every line counts as soon as it is there. */
+static bool wants_thread(const keepfit_stream *stream)
+{
+    return !stream->ahead && !stream->alone && stream->source.regular && kf_threads(stream->options) > 1;
+}
+
+/* The next good point, read here or by the thread. */
+static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point)
+{
+    struct kf_progress progress;
     if (stream->broken)
         return stream->error.status;
     if (stream->ended)
         return KEEPFIT_END;
-    for (;;) {
-        stream->input.bad_row = false;
-        keepfit_status status = stream->reader->next(stream->state, point, &stream->error);
-        if (status == KEEPFIT_OK)
-            return status;
-        if (status == KEEPFIT_END) {
-            stream->ended = true;
-            return so_far > 0 ? status : stay_broken(stream, fail_empty(stream));
-        }
-        if (!stream->input.bad_row || stream->options->on_error != KF_ON_ERROR_SKIP)
-            return stay_broken(stream, status);
-        stream->skipped++;
+    if (wants_thread(stream)) {
+        stream->ahead = kf_ahead_start(pull, stream);
+        stream->alone = !stream->ahead;
     }
+    keepfit_status status = stream->ahead ? kf_ahead_next(stream->ahead, point, &progress, &stream->error)
+                                          : pull(stream, point, &progress, &stream->error);
+    stream->skipped = progress.skipped;
+    stream->bytes_read = progress.bytes_read;
+    stream->line = progress.line;
+    stream->ended = status == KEEPFIT_END;
+    return status == KEEPFIT_OK || status == KEEPFIT_END ? status : stay_broken(stream, status);
 }
 
 /* Only rows can be scaled one by one. */
@@ -124,13 +157,12 @@ static keepfit_status next_live(keepfit_stream *stream, keepfit_point *point)
     if (limit && stream->given >= limit)
         return KEEPFIT_END;
     keepfit_point raw;
-    keepfit_status status = read_point(stream, stream->given, &raw);
+    keepfit_status status = read_point(stream, &raw);
     if (status == KEEPFIT_OK)
         status = scale_live(stream, &raw.row);
     if (status != KEEPFIT_OK)
         return status;
     *point = raw;
-    stream->line = stream->input.line;
     stream->given++;
     return KEEPFIT_OK;
 }
@@ -164,10 +196,10 @@ keepfit_status keepfit_stream_read_all(keepfit_stream *stream)
     keepfit_status status = KEEPFIT_OK;
     while (own->points.count < most) {
         keepfit_point point;
-        status = read_point(stream, stream->given + own->points.count, &point);
+        status = read_point(stream, &point);
         if (status != KEEPFIT_OK)
             break;
-        if (!kf_kept_append(own, &point, stream->input.line))
+        if (!kf_kept_append(own, &point, stream->line))
             return stay_broken(stream, kf_fail_memory(&stream->error));
     }
     if (status != KEEPFIT_OK && status != KEEPFIT_END)
@@ -239,7 +271,7 @@ static keepfit_status open_reader(keepfit_stream *stream, keepfit_error *error)
         .source = &stream->source,
     };
     status = stream->reader->open(stream->state, &stream->input, error);
-    stream->skipped = stream->input.skipped;
+    stream->skipped = stream->reading.skipped = stream->input.skipped;
     return status;
 }
 
@@ -313,7 +345,7 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
         .points = stream->given,
         .skipped = stream->skipped,
         .total = total_points(stream),
-        .bytes_read = open ? stream->source.bytes_read : stream->bytes_read,
+        .bytes_read = stream->bytes_read,
         .bytes = open ? stream->source.bytes : stream->bytes,
         .line = stream->line,
     };

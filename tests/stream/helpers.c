@@ -101,6 +101,7 @@ keepfit_options *make_options(const char *settings)
 {
     keepfit_options *options = keepfit_options_create();
     char *copy = strdup(settings), *rest = copy;
+    keepfit_options_set(options, "threads", "1", NULL);
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
         char *value = strchr(word, '=');
         *value++ = '\0';
@@ -178,6 +179,50 @@ static void show(const char *label, const char *text)
         printf(*text == '\n' && text[1] ? "\n#   " : "%c", *text);
 }
 
+/* The same text with every dense row written with its indices: a reading thread hands rows over as they will be stored. */
+static char *with_indices(const char *text)
+{
+    char *plain;
+    size_t size;
+    FILE *to = open_memstream(&plain, &size);
+    unsigned index = 0;
+    for (bool dense = false; *text; text++) {
+        bool opens = text[0] == ' ' && text[1] == '[', empty = opens && text[2] == ']';
+        if (empty) {
+            text += 2;
+        } else if (opens) {
+            dense = true;
+            index = 0;
+            fprintf(to, " %u:", index++);
+            text++;
+        } else if (*text == ']') {
+            dense = false;
+        } else {
+            fputc(*text, to);
+            if (dense && *text == ' ')
+                fprintf(to, "%u:", index++);
+        }
+    }
+    fclose(to);
+    return plain;
+}
+
+/* Read by a thread, the points and the end are the same. */
+static void expect_same_from_thread(const char *name, const char *path, const char *settings, const char *alone)
+{
+    char threaded[512];
+    snprintf(threaded, sizeof threaded, "%s threads=2", settings);
+    char *got = dump(path, threaded), *plain = with_indices(got), *wanted = with_indices(alone);
+    CHECK(strcmp(plain, wanted) == 0, "%s, read by a thread", name);
+    if (strcmp(plain, wanted) != 0) {
+        show("expected", wanted);
+        show("got", plain);
+    }
+    free(got);
+    free(plain);
+    free(wanted);
+}
+
 void expect(const char *name, const char *path, const char *settings, const char *text)
 {
     char *got = dump(path, settings);
@@ -187,6 +232,7 @@ void expect(const char *name, const char *path, const char *settings, const char
         show("expected", text);
         show("got", got);
     }
+    expect_same_from_thread(name, path, settings, got);
     free(got);
 }
 
