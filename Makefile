@@ -23,7 +23,7 @@ test:
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
-	@$(BUILD)/bench/bench
+	@/usr/bin/python3 bench/run.py $(BUILD) --write
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild

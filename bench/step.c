@@ -1,7 +1,10 @@
-/* Time of an inner step against the bare arithmetic it cannot do without: the same rows drawn at random, one dot and one
- * update each, in the plainest loops. Prints one line of CSV a case: method,features,nnz,step_ns,bare_ns
+/* Times of the inner parts, one line of CSV a case; run.py puts them together.
  *
- *   step METHOD FEATURES NNZ ROWS STEPS [quiet]      quiet: fits only, for counting instructions from outside
+ *   bench_step METHOD FEATURES NNZ ROWS STEPS         an inner step against the bare dots and updates over rows drawn the
+ *                                                     same way: method,features,nnz,step_ns,bare_ns
+ *   bench_step METHOD FEATURES NNZ ROWS STEPS quiet   fits only, for counting instructions from outside
+ *   bench_step pass FEATURES NNZ ROWS THREADS         a pass of full gradients: pass,features,nnz,threads,seconds
+ *   bench_step parse FILE                             reading points, nothing else: parse,rows,bytes,seconds
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -122,8 +125,47 @@ static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest)
     return sink == 12345 ? 0 : time;
 }
 
+static int bench_pass(keepfit_fit *fit, size_t features, size_t nnz, size_t threads)
+{
+    struct kf_problem *problem = &fit->problem;
+    double best = 1e30;
+    problem->objective.threads = threads;
+    for (int repeat = 0; repeat < 7; repeat++) {
+        double start = now();
+        kf_gradient_sum(&problem->objective, kf_read(problem), problem->points.count, problem->scratch, NULL,
+                        problem->factors[0]);
+        double time = now() - start;
+        best = time < best ? time : best;
+    }
+    printf("pass,%zu,%zu,%zu,%.6g\n", features, nnz, threads, best);
+    return 0;
+}
+
+static int bench_parse(const char *path)
+{
+    keepfit_options *options = keepfit_options_create();
+    keepfit_stream *stream = NULL;
+    keepfit_point point;
+    keepfit_stream_info info;
+    unsigned long long rows = 0;
+    keepfit_options_set(options, "threads", "1", NULL);
+    double start = now();
+    if (keepfit_stream_open(path, options, &stream, NULL) != KEEPFIT_OK)
+        return 1;
+    while (keepfit_stream_next(stream, &point) == KEEPFIT_OK)
+        rows++;
+    double time = now() - start;
+    keepfit_stream_describe(stream, &info);
+    printf("parse,%llu,%llu,%.6g\n", rows, (unsigned long long)info.bytes_read, time);
+    keepfit_stream_close(stream);
+    keepfit_options_free(options);
+    return 0;
+}
+
 int main(int count, char **words)
 {
+    if (count == 3 && strcmp(words[1], "parse") == 0)
+        return bench_parse(words[2]);
     if (count < 6)
         return 2;
     struct maker maker = {.features = strtoull(words[2], NULL, 10), .nnz = strtoull(words[3], NULL, 10)};
@@ -134,8 +176,11 @@ int main(int count, char **words)
     if (!maker.value || !maker.index)
         return 1;
     kf_random_seed(&maker.random, 1);
-    keepfit_fit *fit = make_fit(words[1], rows, &maker);
-    if (count > 6) {
+    bool pass = strcmp(words[1], "pass") == 0;
+    keepfit_fit *fit = make_fit(pass ? "csvrg" : words[1], rows, &maker);
+    if (pass) {
+        bench_pass(fit, maker.features, maker.nnz, (size_t)steps);
+    } else if (count > 6) {
         stage_time(fit, &maker, steps);
     } else {
         double step = 1e30, bare = 1e30;
