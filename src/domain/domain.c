@@ -100,8 +100,10 @@ static double simplex_diameter(const struct kf_domain *domain, size_t count)
 static const struct kf_domain_type types[] = {
     {"none", "none", "the whole space", 0, whole_project, whole_extent, whole_extent},
     {"ball", "ball:R", "Euclidean norm at most R", 1, ball_project, ball_radius, ball_diameter},
-    {"box", "box:LO:HI", "every coordinate between LO and HI", 2, box_project, box_radius, box_diameter},
-    {"simplex", "simplex", "coordinates >= 0 that sum to 1", 0, simplex_project, simplex_radius, simplex_diameter},
+    {"box", "box:LO:HI", "every coordinate between LO and HI (a step costs the dimension)", 2, box_project, box_radius,
+     box_diameter},
+    {"simplex", "simplex", "coordinates >= 0 that sum to 1 (a step costs the dimension)", 0, simplex_project,
+     simplex_radius, simplex_diameter},
 };
 
 const struct kf_domain_type *kf_domain_entry(size_t k)

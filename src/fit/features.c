@@ -1,5 +1,6 @@
 /* What this build offers, gathered from the families' own tables. */
 #include "domain/domain.h"
+#include "kernels/kernels.h"
 #include "method/method.h"
 #include "objective/loss.h"
 #include "stream/stream.h"
@@ -36,6 +37,9 @@ bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry)
     case KEEPFIT_FEATURES:
         if (k < sizeof features / sizeof features[0])
             return name_entry(features[k].name, features[k].summary, entry);
+        k -= sizeof features / sizeof features[0];
+        return kf_kernels_entry(k) &&
+               name_entry(kf_kernels_entry(k)->name, "inner loops that this processor runs", entry);
     }
     return false;
 }
