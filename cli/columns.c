@@ -7,6 +7,7 @@
 #include "output.h"
 
 #define ROWS_SEEN 1000
+#define FEATURES_MOST 100000
 #define ENTRIES_LEAST 10 /* a column must have been met this often to have a say */
 #define RATIO_MOST 1000
 
@@ -35,8 +36,8 @@ void columns_see(struct columns *columns, const keepfit_row *row)
         return;
     columns->rows++;
     size_t width = row->index ? (size_t)row->index[row->count - 1] + 1 : row->count;
-    if (!make_room(columns, width)) {
-        columns->done = true; /* a warning is not worth failing for */
+    if (width > FEATURES_MOST || !make_room(columns, width)) {
+        columns->done = true; /* a warning is not worth failing for, nor much memory */
         return;
     }
     for (size_t k = 0; k < row->count; k++) {

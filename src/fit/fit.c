@@ -432,40 +432,43 @@ const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
     return kf_read(&fit->problem);
 }
 
-static bool prepare_measuring(keepfit_fit *fit)
+/* The bound at x, from a pass of gradients. */
+static double measure_bound(struct kf_problem *problem)
+{
+    double *gradient = kf_borrow(problem);
+    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gradient, NULL, problem->factors[0]);
+    kf_complete_gradient(&problem->objective, gradient, problem->x, gradient);
+    double bound = kf_gap_bound(problem, problem->x, gradient);
+    kf_give_back(problem, gradient);
+    return bound;
+}
+
+/* Solves the stage's problem, from the last optimum that was found. */
+static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *result)
 {
     struct kf_problem *problem = &fit->problem;
-    double **vectors[] = {&fit->optimum_x, &fit->measured_sum, &fit->measured_gradient};
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0] && !fit->can_measure; k++)
-        if (!*vectors[k] && !kf_problem_vector(problem, vectors[k]))
-            return false;
-    fit->can_measure = true;
-    return true;
+    if ((!fit->optimum_x && !kf_problem_vector(problem, &fit->optimum_x)) ||
+        (!fit->optimum_sum && !kf_problem_vector(problem, &fit->optimum_sum)))
+        return kf_fail_memory(&fit->error);
+    kf_project(problem, fit->optimum_x);
+    keepfit_status status = kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
+    if (status != KEEPFIT_OK)
+        return status;
+    result->optimum = kf_objective_value(&problem->objective, fit->optimum_x);
+    result->gap = result->objective - result->optimum;
+    return KEEPFIT_OK;
 }
 
 /* The measurements that are asked for; the objective's count of FOs is put back by the caller. */
 static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
     struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
     kf_read(problem);
     if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
-        result->objective = kf_objective_value(objective, problem->x);
-    if (what & KEEPFIT_MEASURE_BOUND) {
-        kf_gradient_sum(objective, problem->x, problem->points.count, fit->measured_sum, NULL, problem->factors[0]);
-        kf_complete_gradient(objective, fit->measured_sum, problem->x, fit->measured_gradient);
-        result->bound = kf_gap_bound(problem, problem->x, fit->measured_gradient);
-    }
-    if (what & KEEPFIT_MEASURE_OPTIMUM) {
-        kf_project(problem, fit->optimum_x);
-        keepfit_status status =
-            kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->measured_sum, &fit->error);
-        if (status != KEEPFIT_OK)
-            return status;
-        result->optimum = kf_objective_value(objective, fit->optimum_x);
-        result->gap = result->objective - result->optimum;
-    }
-    return KEEPFIT_OK;
+        result->objective = kf_objective_value(&problem->objective, problem->x);
+    if (what & KEEPFIT_MEASURE_BOUND)
+        result->bound = measure_bound(problem);
+    return what & KEEPFIT_MEASURE_OPTIMUM ? measure_optimum(fit, result) : KEEPFIT_OK;
 }
 
 keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
@@ -473,8 +476,6 @@ keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_meas
     *result = (keepfit_measurement){NAN, NAN, NAN, NAN};
     if (fit->problem.points.count == 0)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
-    if (!prepare_measuring(fit))
-        return kf_fail_memory(&fit->error);
     uint64_t counted = fit->problem.objective.fo;
     keepfit_status status = measure(fit, what, result);
     fit->problem.objective.fo = counted;

@@ -36,8 +36,7 @@ struct keepfit_fit {
     double validation_loss_sum, validation_square_sum;
 
     /* measurements, made when first asked for */
-    bool can_measure;
-    double *optimum_x, *measured_sum, *measured_gradient;
+    double *optimum_x, *optimum_sum;
     struct kf_optimum optimum;
 };
 

@@ -1,8 +1,8 @@
 /* What both representations share, and the dense one; scaled.c has the other. */
 #include "iterate/iterate.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "iterate/problem.h"
@@ -32,6 +32,8 @@ bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs)
         !want(problem, &iterate->before_x, !scaled && needs & KF_NEEDS_BEFORE))
         return false;
     if (scaled && !iterate->pairs && !kf_problem_pairs(problem, &iterate->pairs))
+        return false;
+    if (!want(problem, &iterate->temporary, !scaled || !iterate->average))
         return false;
     iterate->norms = scaled && !kf_domain_is_whole(&problem->domain);
     kf_iterate_moved(problem);
@@ -86,13 +88,28 @@ void kf_step(struct kf_problem *problem, double step, double drift_scale, const 
     (problem->iterate.scaled ? kf_scaled_step : dense_step)(problem, step, drift_scale, terms, count);
 }
 
+double *kf_borrow(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    assert(!iterate->averaging);
+    return iterate->temporary ? iterate->temporary : iterate->average;
+}
+
+void kf_give_back(struct kf_problem *problem, double *vector)
+{
+    if (vector == problem->iterate.average)
+        kf_clear(problem, vector);
+}
+
 void kf_drift_recompute(struct kf_problem *problem, size_t count, double *remembered)
 {
     struct kf_iterate *iterate = &problem->iterate;
-    double *sum = iterate->scaled ? problem->scratch : iterate->drift;
+    double *sum = iterate->scaled ? kf_borrow(problem) : iterate->drift;
     kf_gradient_sum(&problem->objective, kf_read(problem), count, sum, remembered, problem->factors[0]);
-    if (iterate->scaled)
+    if (iterate->scaled) {
         kf_scaled_set_drift(problem, sum);
+        kf_give_back(problem, sum);
+    }
 }
 
 void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors)

@@ -29,8 +29,9 @@ struct kf_iterate {
     double weight;    /* of the mean so far */
     bool averaging;
 
-    double *pairs; /* scaled: v and m side by side */
-    bool read;     /* problem->x holds x */
+    double *pairs;     /* scaled: v and m side by side */
+    double *temporary; /* what kf_borrow lends; the mean's t where there is one, which is 0 between stages */
+    bool read;         /* problem->x holds x */
     double sum_s, sum_c;
     size_t *touched; /* points whose rows were changed since averaging began */
     size_t touched_count, touched_capacity;
@@ -66,6 +67,10 @@ void kf_step(struct kf_problem *problem, double step, double drift_scale, const 
 
 /* The drift becomes the gradient sum of the first `count` points at x; remembered (may be NULL) takes their factors. */
 void kf_drift_recompute(struct kf_problem *problem, size_t count, double *remembered);
+/* A vector to use between stages, where memory counts: that of the mean, if there is one. To be given back. */
+double *kf_borrow(struct kf_problem *problem);
+void kf_give_back(struct kf_problem *problem, double *vector);
+
 /* m += scale * (the gradient that the factors of point stand for); x stays. */
 void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors);
 /* m, as a plain vector; for tests. */

@@ -22,8 +22,9 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     keepfit_status status = kf_domain_read(&problem->domain, options->domain, error);
     if (status != KEEPFIT_OK)
         return status;
-    if (!kf_problem_vector(problem, &problem->x) || !kf_problem_vector(problem, &problem->scratch) ||
-        !kf_problem_vector(problem, &problem->spare))
+    bool projects = !kf_domain_is_whole(&problem->domain);
+    if (!kf_problem_vector(problem, &problem->x) || (projects && !kf_problem_vector(problem, &problem->scratch)) ||
+        (projects && !kf_problem_vector(problem, &problem->spare)))
         return kf_fail_memory(error);
     return KEEPFIT_OK;
 }
@@ -72,13 +73,16 @@ static void widen_rows(double *vector, size_t rows, size_t from, size_t to)
     }
 }
 
-static bool grow_to(double **array, size_t before, size_t after)
+/* New numbers are 0. Fresh memory from the system is, and is not used until it is written: so what is reserved for growth
+ * costs nothing yet. */
+static bool grow_to(double **array, size_t used, size_t after)
 {
-    double *moved = realloc(*array, (after ? after : 1) * sizeof *moved);
+    double *moved = kf_allocate(after, sizeof *moved);
     if (!moved)
         return false;
-    if (after > before)
-        memset(moved + before, 0, (after - before) * sizeof *moved);
+    if (used)
+        memcpy(moved, *array, used * sizeof *moved);
+    free(*array);
     *array = moved;
     return true;
 }
@@ -89,7 +93,7 @@ static bool grow_vectors(struct kf_problem *problem, size_t needed)
         return true;
     size_t capacity = needed < 32 ? 32 : needed + needed / 2;
     for (size_t k = 0; k < problem->vector_count; k++)
-        if (!grow_to(problem->vectors[k], problem->vector_capacity * problem->widths[k], capacity * problem->widths[k]))
+        if (!grow_to(problem->vectors[k], kf_size(problem) * problem->widths[k], capacity * problem->widths[k]))
             return false;
     problem->vector_capacity = capacity;
     return true;

@@ -23,8 +23,8 @@ struct kf_problem {
     struct kf_iterate iterate;          /* the model: the output of the last stage */
     double *x;                          /* it as a plain vector: itself where dense, otherwise after kf_read */
     double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
-    double *scratch;                    /* one vector, for projections */
-    double *spare;                      /* another, for kf_gap_bound */
+    double *scratch;                    /* one vector, for projections; NULL where there are none */
+    double *spare;                      /* another, for kf_gap_bound inside a domain */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */
 
     double **vectors[KF_VECTORS_MOST]; /* all vectors of the model's size, x and scratch included */
