@@ -18,8 +18,8 @@ static void print_json(const keepfit_description *model, bool weights)
 {
     const struct {
         const char *name, *text;
-    } texts[] = {{"kind", "model"},         {"version", model->library_version}, {"loss", model->loss},
-                 {"method", model->method}, {"domain", model->domain},           {"scale", model->scale}};
+    } texts[] = {{"kind", "model"},         {"version", model->version}, {"loss", model->loss},
+                 {"method", model->method}, {"domain", model->domain},   {"scale", model->scale}};
     const struct {
         const char *name;
         double number;
@@ -49,7 +49,7 @@ static void print_json(const keepfit_description *model, bool weights)
 
 static void print_text(const keepfit_description *model, bool weights)
 {
-    printf("keepfit model (library %s)\n", model->library_version);
+    printf("keepfit model (library %s)\n", model->version);
     printf("  loss      %s\n  lambda    %.6g\n  epsilon   %.6g\n  domain    %s\n  method    %s\n", model->loss,
            model->lambda, model->epsilon, model->domain, model->method);
     printf("  stages    %llu\n  gradients %llu\n  features  %llu\n", (unsigned long long)model->stages,

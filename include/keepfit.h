@@ -206,7 +206,7 @@ KEEPFIT_API keepfit_status keepfit_model_predict(const keepfit_model *model, con
                                                  keepfit_prediction *prediction, double *scores);
 
 typedef struct keepfit_description {
-    const char *loss, *method, *domain, *scale, *library_version;
+    const char *loss, *method, *domain, *scale, *version;
     double lambda, epsilon, bias, delta;
     bool classification;
     uint64_t stages, fo, features;

@@ -503,7 +503,7 @@ keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
     copy_text(model->method, fit->running[fit->running_count - 1].method->name);
     copy_text(model->domain, options->domain);
     copy_text(model->scale, "none");
-    copy_text(model->library_version, KEEPFIT_VERSION_STRING);
+    copy_text(model->version, KEEPFIT_VERSION_STRING);
     model->lambda = objective->lambda;
     model->epsilon = options->epsilon;
     model->bias = lead ? (options->intercept ? 1 : options->bias) : 0;

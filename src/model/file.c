@@ -76,7 +76,7 @@ static void put_reals(struct bytes *bytes, const double *reals, size_t count)
 
 static void put_model(struct bytes *bytes, const keepfit_model *model)
 {
-    const char *texts[] = {model->loss->name, model->method, model->domain, model->scale, model->library_version};
+    const char *texts[] = {model->loss->name, model->method, model->domain, model->scale, model->version};
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
         put_text(bytes, texts[k]);
     put_reals(bytes, (double[]){model->lambda, model->epsilon, model->bias, model->delta}, 4);
@@ -248,7 +248,7 @@ static keepfit_model *decode(struct cursor *cursor)
     take_text(cursor, fixed.method);
     take_text(cursor, fixed.domain);
     take_text(cursor, fixed.scale);
-    take_text(cursor, fixed.library_version);
+    take_text(cursor, fixed.version);
     fixed.loss = loss_named(loss);
     double *reals[] = {&fixed.lambda, &fixed.epsilon, &fixed.bias, &fixed.delta};
     for (size_t k = 0; k < 4; k++)

@@ -44,7 +44,7 @@ void keepfit_model_describe(const keepfit_model *model, keepfit_description *des
         .method = model->method,
         .domain = model->domain,
         .scale = model->scale,
-        .library_version = model->library_version,
+        .version = model->version,
         .lambda = model->lambda,
         .epsilon = model->epsilon,
         .bias = model->bias,

@@ -10,7 +10,7 @@
 
 struct keepfit_model {
     const struct kf_loss *loss;
-    char method[KF_MODEL_TEXT], domain[KF_MODEL_TEXT], scale[KF_MODEL_TEXT], library_version[KF_MODEL_TEXT];
+    char method[KF_MODEL_TEXT], domain[KF_MODEL_TEXT], scale[KF_MODEL_TEXT], version[KF_MODEL_TEXT];
     double lambda, epsilon, bias, delta;
     bool unit_rows; /* rows are scaled to norm 1 before they are multiplied */
     uint64_t stages, fo, features;
