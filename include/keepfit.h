@@ -138,8 +138,8 @@ KEEPFIT_API keepfit_status keepfit_fit_create(const keepfit_options *options, ke
 KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
 
 /* One stage: the point joins the history and the model is made good for everything so far. A point that is
- * refused (KEEPFIT_DATA) leaves the fit as it was; after KEEPFIT_DIVERGED, NO_MEMORY or CALLBACK the fit
- * refuses further points but can still be read. */
+ * refused (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but
+ * can still be read. */
 KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
 
 /* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) tells how many went in. */
@@ -270,8 +270,8 @@ KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const kee
  * ------------------------------------------------------------------------------------------------------- */
 
 /* f_j(x) = weight_j * value(x, point_j) + lambda*|x|^2, where value is convex and differentiable in x. Each callback
- * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points' rows and
- * targets reach the callbacks as they were pushed. */
+ * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points reach the
+ * callbacks as they were pushed, except that a row of features 0 .. count-1 comes without indices. */
 typedef struct keepfit_objective {
     const char *name;
     size_t dimension;

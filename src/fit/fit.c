@@ -203,6 +203,11 @@ static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *p
                        point->target);
     if (!isfinite(point->weight) || point->weight < 0)
         return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
+    double total = fit->problem.objective.weight_total + point->weight;
+    bool total_sound = isnan(fit->options->lambda_total) || total == 0 || isfinite(fit->options->lambda_total / total);
+    if (!isfinite(total * total) || !total_sound)
+        return kf_fail(error, KEEPFIT_DATA, "the weight %g makes the sum of the weights too large or too small",
+                       point->weight);
     if (kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_THIRD)
         return kf_fail(error, KEEPFIT_DATA,
                        "label %g is a third class besides %g and %g; loss %s is for two (softmax takes more)",
@@ -299,7 +304,17 @@ static void validate(keepfit_fit *fit)
     }
 }
 
-/* Whether the iterate is finite; for a scaled one, as far as its scales and the newest row tell. */
+static keepfit_status fail_overflow(keepfit_fit *fit)
+{
+    return kf_fail(
+        &fit->error, KEEPFIT_DIVERGED,
+        "stage %zu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded --domain or "
+        "--scale would help",
+        fit->problem.points.count, at_work(fit)->method->name);
+}
+
+/* Whether the iterate is finite; for a scaled one, as far as its scales, the gradients that went into it and the newest row
+ * tell. Whoever reads all of it checks all of it. */
 static bool is_finite(struct kf_problem *problem)
 {
     const struct kf_view *view = &problem->iterate.view;
@@ -308,7 +323,8 @@ static bool is_finite(struct kf_problem *problem)
     const struct kf_objective *objective = &problem->objective;
     keepfit_row row = kf_points_row(&problem->points, problem->points.count - 1);
     kf_pair_scores(objective->kernels, &row, view->pairs, objective->outputs, objective->pair_sums);
-    return isfinite(view->s) && isfinite(view->c) && kf_all_finite(2 * objective->outputs, objective->pair_sums);
+    return !problem->iterate.overflown && isfinite(view->s) && isfinite(view->c) &&
+           kf_all_finite(2 * objective->outputs, objective->pair_sums);
 }
 
 static keepfit_status run_stage(keepfit_fit *fit)
@@ -322,10 +338,7 @@ static keepfit_status run_stage(keepfit_fit *fit)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %zu: the user-written objective reported a failure",
                          problem->points.count);
     else if (status == KEEPFIT_OK && !is_finite(problem))
-        status = kf_fail(&fit->error, KEEPFIT_DIVERGED,
-                         "stage %zu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded "
-                         "--domain or --scale would help",
-                         problem->points.count, at_work(fit)->method->name);
+        status = fail_overflow(fit);
     if (status == KEEPFIT_OK && !isnan(problem->bound))
         fit->worst_bound = fmax(fit->worst_bound, problem->bound);
     return status;
@@ -355,15 +368,17 @@ static size_t foresee_draw(const keepfit_fit *fit)
 
 static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
 {
-    if (fit->dead)
+    if (fit->death.status != KEEPFIT_OK) {
+        fit->error = fit->death;
         return fit->error.status;
+    }
     kf_error_clear(&fit->error);
     keepfit_status status = check_point(fit, point, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
     size_t first = foresee_draw(fit);
     if (!make_room(fit, point) || !take_in(fit, point)) {
-        fit->dead = true;
+        kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
     if (kf_row_width(&point->row) > fit->features)
@@ -372,7 +387,8 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     update_constants(fit);
     validate(fit);
     status = run_stage(fit);
-    fit->dead = status != KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
     return status;
 }
 
@@ -463,7 +479,8 @@ static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *res
 static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
     struct kf_problem *problem = &fit->problem;
-    kf_read(problem);
+    if (!kf_all_finite(kf_size(problem), kf_read(problem)))
+        return fail_overflow(fit);
     if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
         result->objective = kf_objective_value(&problem->objective, problem->x);
     if (what & KEEPFIT_MEASURE_BOUND)
@@ -479,6 +496,10 @@ keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_meas
     uint64_t counted = fit->problem.objective.fo;
     keepfit_status status = measure(fit, what, result);
     fit->problem.objective.fo = counted;
+    if (fit->problem.objective.callback_failed) {
+        fit->problem.objective.callback_failed = false; /* a failed measurement does not end the fit */
+        return kf_fail(&fit->error, KEEPFIT_CALLBACK, "the user-written objective reported a failure");
+    }
     return status;
 }
 
@@ -489,16 +510,19 @@ static void copy_text(char to[KF_MODEL_TEXT], const char *from)
 
 keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
 {
-    kf_read(&fit->problem);
+    if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
+        return fail_overflow(fit);
     const struct kf_objective *objective = &fit->problem.objective;
     const keepfit_options *options = fit->options;
     if (!objective->loss)
-        return KEEPFIT_USAGE; /* a user-written objective has no model of ours: read keepfit_fit_iterate */
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");
     size_t outputs = objective->outputs, lead = has_lead(fit);
     size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
+    if (fit->labels.kind == KF_MANY_CLASSES && classes && classes != outputs)
+        return kf_fail(&fit->error, KEEPFIT_NO_MEMORY, "the fit ran out of memory while a class was being added");
     keepfit_model *model = kf_model_create(fit->features, outputs, classes);
     if (!model)
-        return KEEPFIT_NO_MEMORY;
+        return kf_fail_memory(&fit->error);
     model->loss = objective->loss;
     copy_text(model->method, fit->running[fit->running_count - 1].method->name);
     copy_text(model->domain, options->domain);

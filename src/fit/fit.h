@@ -26,7 +26,7 @@ struct keepfit_fit {
     struct kf_running running[KF_METHODS_IN_TURN];
     size_t running_count; /* the last one is at work */
 
-    bool dead; /* refuses points since a stage failed */
+    keepfit_error death; /* why a stage failed; since then points are refused */
     keepfit_error error;
 
     uint64_t features; /* highest feature so far */

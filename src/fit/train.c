@@ -27,8 +27,8 @@ keepfit_status keepfit_train_file(const char *path, const keepfit_options *optio
         status = keepfit_fit_create(options, &fit, error);
     if (status == KEEPFIT_OK)
         status = push_all(stream, fit, error);
-    if (status == KEEPFIT_OK)
-        status = keepfit_fit_model(fit, &made);
+    if (status == KEEPFIT_OK && (status = keepfit_fit_model(fit, &made)) != KEEPFIT_OK && error)
+        *error = *keepfit_fit_error(fit);
     if (status == KEEPFIT_OK)
         status = keepfit_model_unscale(made, stream, error);
     if (status == KEEPFIT_OK)

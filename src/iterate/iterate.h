@@ -19,6 +19,7 @@ enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
 
 struct kf_iterate {
     bool scaled;
+    bool overflown;        /* scaled: a gradient that went into it was not finite */
     struct kf_view view;   /* how the objective reads x */
     struct kf_view before; /* the same before the last step, where a method needs it */
     unsigned needs;

@@ -124,8 +124,10 @@ bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs)
     if (slots > SIZE_MAX / sizeof(double) / 2 / outputs)
         return false;
     size_t factors = objective->callbacks ? slots * outputs : outputs;
-    if (!grow_vectors(problem, slots * outputs) || !grow_factors(problem, factors))
+    if (!grow_vectors(problem, slots * outputs) || !grow_factors(problem, factors)) {
+        kf_iterate_moved(problem); /* some have moved all the same */
         return false;
+    }
     if (outputs > old_outputs && old_outputs > 0)
         for (size_t k = 0; k < problem->vector_count; k++)
             widen_rows(*problem->vectors[k], old_slots, old_outputs * problem->widths[k], outputs * problem->widths[k]);
@@ -155,22 +157,34 @@ void kf_project(const struct kf_problem *problem, double *x)
     problem->domain.type->project(&problem->domain, kf_size(problem) - free, x + free, problem->scratch);
 }
 
-double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)
+/* The bound over the coordinates that are regularised and held by the domain. */
+static double bound_of_held(const struct kf_problem *problem, const double *x, const double *gradient)
 {
     double mu = 2 * problem->objective.lambda;
-    if (!(mu > 0) || problem->objective.free)
+    size_t size = kf_size(problem), free = problem->objective.free;
+    if (!(mu > 0))
         return NAN;
-    size_t size = kf_size(problem);
     if (kf_domain_is_whole(&problem->domain))
-        return kf_square(size, gradient) / (2 * mu);
-    double *y = problem->spare;
+        return kf_square(size - free, gradient + free) / (2 * mu);
+    double *y = problem->spare, bound = 0;
     for (size_t k = 0; k < size; k++)
         y[k] = x[k] - gradient[k] / mu;
     kf_project(problem, y);
-    double bound = 0;
-    for (size_t k = 0; k < size; k++) {
+    for (size_t k = free; k < size; k++) {
         double move = x[k] - y[k];
         bound += gradient[k] * move - mu / 2 * move * move;
     }
     return bound > 0 ? bound : 0;
+}
+
+double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)
+{
+    return problem->objective.free ? NAN : bound_of_held(problem, x, gradient);
+}
+
+double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double curve = objective->loss ? 0.1 * objective->loss->curve_bound(objective->delta) : 1;
+    return bound_of_held(problem, x, gradient) + kf_square(objective->free, gradient) / (2 * curve);
 }

@@ -119,6 +119,7 @@ static void change(struct kf_problem *problem, double first, double second, size
 {
     struct kf_objective *objective = &problem->objective;
     struct kf_iterate *iterate = &problem->iterate;
+    iterate->overflown |= !kf_all_finite(objective->outputs, factors);
     keepfit_row row = kf_points_row(&problem->points, point);
     if (iterate->averaging)
         correct_average(problem, first, second, point, factors);
@@ -225,6 +226,8 @@ void kf_scaled_step(struct kf_problem *problem, double step, double drift_scale,
         multiply_out(problem, view->s, view->c);
     double keep = 1 - 2 * problem->objective.lambda * step, drift = step * drift_scale;
     double s = keep * view->s, c = keep * view->c - drift;
+    if (s == 0 && iterate->needs & KF_NEEDS_BEFORE)
+        s = 1e-30 * view->s; /* as good as nothing, and v stays what the iterate before is made of */
     iterate->read = false;
     iterate->before.s = view->s;
     iterate->before.c = view->c;

@@ -90,7 +90,8 @@ uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg 
 
 static double beta_of(const struct kf_problem *problem)
 {
-    double condition = kf_constant_smoothness(problem) / kf_constant_convexity(problem);
+    /* L >= mu, whatever the user gave: with beta below 1 weights would be negative */
+    double condition = fmax(kf_constant_smoothness(problem) / kf_constant_convexity(problem), 1);
     return 72 * condition * condition;
 }
 
@@ -215,7 +216,7 @@ static keepfit_status csvrg_stage(struct kf_problem *problem, void *state, keepf
         return KEEPFIT_OK;
     }
     double unseen = (double)(i - csvrg->previous);
-    bool full = csvrg->stale || unseen >= kf_csvrg_alpha(problem, csvrg) * (double)i;
+    bool full = csvrg->previous == 0 || csvrg->stale || unseen >= kf_csvrg_alpha(problem, csvrg) * (double)i;
     csvrg->stale = false;
     if (full)
         move_anchor(problem, csvrg, i - 1);

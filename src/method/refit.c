@@ -43,32 +43,24 @@ static void take_newest(struct kf_problem *problem, struct refit *refit)
     kf_complete_gradient(objective, refit->sum, problem->x, refit->gradient);
 }
 
-/* For models with a free intercept: the bound of the other coordinates, plus the intercept's own gain if its curvature
- * were a tenth of the largest possible. */
-static double estimate(const struct kf_problem *problem, const double *gradient)
-{
-    const struct kf_objective *objective = &problem->objective;
-    size_t free = objective->free, rest = kf_size(problem) - free;
-    double curve = objective->loss ? 0.1 * objective->loss->curve_bound(objective->delta) : 1;
-    return kf_square(rest, gradient + free) / (4 * objective->lambda) + kf_square(free, gradient) / (2 * curve);
-}
-
 static keepfit_status refit_stage(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct refit *refit = state;
     double epsilon = problem->options->epsilon;
-    bool proves = problem->objective.free == 0;
     take_newest(problem, refit);
     problem->bound = kf_gap_bound(problem, problem->x, refit->gradient);
-    if ((proves ? problem->bound : estimate(problem, refit->gradient)) <= epsilon)
+    if (kf_gap_estimate(problem, problem->x, refit->gradient) <= epsilon)
         return KEEPFIT_OK;
     keepfit_status status =
-        kf_optimum_find(&refit->optimum, problem, proves ? SOLVE_TO * epsilon : 0, problem->x, refit->sum, error);
+        kf_optimum_find(&refit->optimum, problem, SOLVE_TO * epsilon, problem->x, refit->sum, error);
     problem->steps++;
     kf_complete_gradient(&problem->objective, refit->sum, problem->x, refit->gradient);
     problem->bound = kf_gap_bound(problem, problem->x, refit->gradient);
     /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
-    return status == KEEPFIT_UNSOLVED && kf_all_finite(kf_size(problem), problem->x) ? KEEPFIT_OK : status;
+    if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(problem), problem->x))
+        return status;
+    kf_error_clear(error);
+    return KEEPFIT_OK;
 }
 
 static void refit_forget(struct kf_problem *problem, void *state)

@@ -239,6 +239,13 @@ static const struct kf_loss *loss_named(const char *name)
     return NULL;
 }
 
+static bool counts_fit(const struct kf_loss *loss, uint64_t outputs, uint64_t classes)
+{
+    if (loss->targets == KF_MANY_CLASSES)
+        return outputs == classes || (outputs == 1 && classes == 0);
+    return outputs == 1 && classes <= (loss->targets == KF_TWO_CLASSES ? 2 : 0);
+}
+
 /* The fixed part first, into `fixed`; then the arrays, whose sizes it tells. NULL: not a model. */
 static keepfit_model *decode(struct cursor *cursor)
 {
@@ -259,8 +266,9 @@ static keepfit_model *decode(struct cursor *cursor)
     fixed.features = take_number(cursor, 8);
     uint64_t outputs = take_number(cursor, 8), classes = take_number(cursor, 8);
     uint64_t room = (uint64_t)(cursor->end - cursor->at) / 8;
-    if (cursor->failed || !fixed.loss || outputs == 0 || outputs > room || classes > room || fixed.features > room ||
-        (fixed.features && outputs > room / fixed.features) || classes + outputs + fixed.features * outputs != room)
+    if (cursor->failed || !fixed.loss || !counts_fit(fixed.loss, outputs, classes) || outputs == 0 || outputs > room ||
+        classes > room || fixed.features > room || (fixed.features && outputs > room / fixed.features) ||
+        classes + outputs + fixed.features * outputs != room)
         return NULL;
     keepfit_model *model = kf_model_create(fixed.features, outputs, classes);
     if (!model)

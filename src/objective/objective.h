@@ -41,7 +41,7 @@ struct kf_objective_type {
     void (*factors)(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors);
     /* y += scale * (the gradient that the factors stand for) */
     void (*add)(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y);
-    /* Upper bound on the curvature of loss_j anywhere; negative when the user's callback failed. */
+    /* Upper bound on the curvature of loss_j anywhere. */
     double (*curvature)(struct kf_objective *objective, size_t j);
     bool has_hessian;
     /* score curvature at x, kept by the caller (outputs^2 numbers a point), for the two functions below */

@@ -6,7 +6,7 @@
 
 #include "optimum/optimum.h"
 
-/* Where a solver stands: x with its value, gradient sum, gradient and proved bound. */
+/* Where a solver stands: x with its value, gradient sum, gradient and bound (an estimate with free coordinates). */
 struct kf_standing {
     double *x, *sum, *gradient;
     double value, bound;

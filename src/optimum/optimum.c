@@ -27,7 +27,7 @@ void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at)
     kf_gradient_sum(objective, at->x, problem->points.count, at->sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, at->sum, at->x, at->gradient);
     at->value = kf_objective_value(objective, at->x);
-    at->bound = kf_gap_bound(problem, at->x, at->gradient);
+    at->bound = kf_gap_estimate(problem, at->x, at->gradient);
 }
 
 bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const double *direction, double slope,

@@ -11,7 +11,7 @@
 #include "optimum/lapack.h"
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
-#define ROUNDS_MOST 100000
+#define ROUNDS_MOST 30000
 
 void kf_quadratic_free(struct kf_quadratic *quadratic)
 {

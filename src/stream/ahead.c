@@ -12,9 +12,9 @@
 #define BATCH_ENTRIES 16384
 
 struct batch {
-    struct kf_kept kept;
-    struct kf_progress progress; /* after its last point */
-    keepfit_status end;          /* what follows its last point; KEEPFIT_OK: more */
+    struct kf_points points;
+    struct kf_progress progress[BATCH_POINTS + 1]; /* with each point, and with what follows the last */
+    keepfit_status end;                            /* what that is; KEEPFIT_OK: more */
     keepfit_error error;
 };
 
@@ -38,12 +38,13 @@ static struct batch *place_of(struct kf_ahead *ahead, uint64_t number)
 
 static void fill(struct kf_ahead *ahead, struct batch *batch)
 {
-    kf_points_clear(&batch->kept.points);
+    struct kf_points *points = &batch->points;
+    kf_points_clear(points);
     batch->end = KEEPFIT_OK;
-    while (batch->kept.points.count < BATCH_POINTS && batch->kept.points.entries < BATCH_ENTRIES) {
+    while (points->count < BATCH_POINTS && points->entries < BATCH_ENTRIES) {
         keepfit_point point;
-        batch->end = ahead->pull(ahead->context, &point, &batch->progress, &batch->error);
-        if (batch->end == KEEPFIT_OK && !kf_kept_append(&batch->kept, &point, batch->progress.line))
+        batch->end = ahead->pull(ahead->context, &point, &batch->progress[points->count], &batch->error);
+        if (batch->end == KEEPFIT_OK && !kf_points_append(points, &point, NULL))
             batch->end = kf_fail_memory(&batch->error);
         if (batch->end != KEEPFIT_OK)
             return;
@@ -99,7 +100,7 @@ void kf_ahead_stop(struct kf_ahead *ahead)
     pthread_mutex_unlock(&ahead->lock);
     pthread_join(ahead->thread, NULL);
     for (size_t k = 0; k < BATCHES; k++)
-        kf_kept_free(&ahead->batch[k].kept);
+        kf_points_free(&ahead->batch[k].points);
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->lock);
     free(ahead);
@@ -123,19 +124,18 @@ keepfit_status kf_ahead_next(struct kf_ahead *ahead, keepfit_point *point, struc
                              keepfit_error *error)
 {
     struct batch *batch = place_of(ahead, ahead->emptied);
-    while (!ahead->holding || (ahead->position == batch->kept.points.count && batch->end == KEEPFIT_OK)) {
+    while (!ahead->holding || (ahead->position == batch->points.count && batch->end == KEEPFIT_OK)) {
         change_batch(ahead);
         batch = place_of(ahead, ahead->emptied);
     }
-    *progress = batch->progress;
-    if (ahead->position == batch->kept.points.count) {
+    *progress = batch->progress[ahead->position];
+    if (ahead->position == batch->points.count) {
         *error = batch->error;
         return batch->end;
     }
-    const struct kf_place *place = &batch->kept.points.place[ahead->position];
-    progress->line = batch->kept.line[ahead->position];
+    const struct kf_place *place = &batch->points.place[ahead->position];
     *point = (keepfit_point){
-        .row = kf_points_row(&batch->kept.points, ahead->position), .target = place->target, .weight = place->weight};
+        .row = kf_points_row(&batch->points, ahead->position), .target = place->target, .weight = place->weight};
     ahead->position++;
     return KEEPFIT_OK;
 }

@@ -5,7 +5,7 @@
 #ifndef KF_AHEAD_H
 #define KF_AHEAD_H
 
-#include "stream/prepare.h"
+#include "history/points.h"
 
 /* What the caller is told with a point or instead of one. */
 struct kf_progress {

@@ -338,6 +338,89 @@ static void test_threads(struct tap *tap)
     free(cloud);
 }
 
+/* What overflows outside the newest row is noticed all the same. */
+static void test_hidden_overflow(struct tap *tap, const char *method)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=squared method=%s step=1.25 inner=300", method);
+    keepfit_fit *fit = fit_from(text);
+    double value[] = {1, 0.01};
+    uint32_t index[] = {0, 1};
+    keepfit_status status = KEEPFIT_OK;
+    for (int j = 0; j < 33 && status == KEEPFIT_OK; j++) {
+        keepfit_point point = {{1, &index[j > 2], &value[j > 2]}, 1, 1};
+        status = keepfit_fit_push(fit, &point);
+    }
+    keepfit_model *model = NULL;
+    tap_check(tap, status == KEEPFIT_DIVERGED && keepfit_fit_model(fit, &model) != KEEPFIT_OK,
+              "%s: an overflow that the newest row does not show is told, and no such model is given out", method);
+    keepfit_fit_free(fit);
+}
+
+static int failing_value(void *context, const double *x, const keepfit_point *point, double *value)
+{
+    return *(bool *)context ? 1 : user_value(NULL, x, point, value);
+}
+
+static int sound_gradient(void *context, const double *x, const keepfit_point *point, double *gradient)
+{
+    (void)context;
+    return user_gradient(NULL, x, point, gradient);
+}
+
+static void test_handles(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("squared", 20, 3, false, false, 83);
+    keepfit_options *options = options_from("method=csvrg alpha=2 inner=5");
+    bool fails = true;
+    keepfit_objective objective = {.name = "own",
+                                   .dimension = 3,
+                                   .context = &fails,
+                                   .value = failing_value,
+                                   .gradient = sound_gradient,
+                                   .curvature = user_curvature};
+    keepfit_fit *fit = NULL;
+    keepfit_measurement measured;
+    keepfit_model *model = NULL;
+    TAP_NEED(keepfit_fit_create_custom(options, &objective, &fit, NULL) == KEEPFIT_OK);
+    push_range(fit, cloud, 0, 10);
+    keepfit_status status = keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE, &measured);
+    fails = false;
+    tap_check(tap, status == KEEPFIT_CALLBACK && keepfit_fit_push(fit, &cloud->point[10]) == KEEPFIT_OK,
+              "a callback that fails while measuring is told, and does not end the fit");
+    tap_check(tap, keepfit_fit_model(fit, &model) == KEEPFIT_USAGE && *keepfit_fit_error(fit)->message,
+              "a user-written objective has no model, and the handle says so");
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+
+    fit = fit_from("loss=squared lambda-total=1");
+    cloud->point[0].weight = 1e-320;
+    cloud->point[1].weight = 1e308;
+    tap_check(tap,
+              keepfit_fit_push(fit, &cloud->point[0]) == KEEPFIT_DATA &&
+                  keepfit_fit_push(fit, &cloud->point[1]) == KEEPFIT_DATA,
+              "weights whose sum overflows or vanishes are refused");
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* With an intercept inside a domain refit still holds its model: the estimate knows the domain. */
+static void test_refit_intercept(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 300, 4, false, false, 89);
+    keepfit_fit *fit = fit_from("loss=logistic method=refit intercept=true domain=ball:0.3 lambda=0.01 epsilon=1e-2");
+    keepfit_report report;
+    keepfit_measurement measured;
+    push_range(fit, cloud, 0, cloud->count);
+    keepfit_fit_report(fit, &report);
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+    tap_check(tap, report.fo < 100 * report.stage && measured.gap < 1e-2,
+              "refit, intercept, ball: %.0f FOs a stage, gap %.1e", (double)report.fo / (double)report.stage,
+              measured.gap);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
 static void test_odd_streams(struct tap *tap)
 {
     static const char *const losses[] = {"squared", "logistic", "softmax"};
@@ -395,6 +478,10 @@ int main(int count, char **words)
     test_custom(&tap, "svrg");
     test_custom(&tap, "saga");
     test_custom(&tap, "refit");
+    test_hidden_overflow(&tap, "sgd");
+    test_hidden_overflow(&tap, "saga");
+    test_handles(&tap);
+    test_refit_intercept(&tap);
     test_threads(&tap);
     test_odd_streams(&tap);
     return tap_end(&tap);
