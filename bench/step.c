@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "fit/fit.h"
 
@@ -101,18 +102,18 @@ static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest, bool pair
     const struct kf_points *points = &fit->problem.points;
     const struct kf_kernels *kernels = fit->problem.objective.kernels;
     size_t size = kf_size(&fit->problem);
-    double *x = calloc(2 * size, sizeof *x), sink = 0;
+    double *x = kf_allocate_numbers(2 * size), sink = 0;
     struct kf_sampler sampler;
     double start = now();
-    kf_sampler_start(&sampler, &fit->problem, points->count, steps);
+    kf_sampler_start(&sampler, &fit->problem, points->count, steps, NULL);
     for (uint64_t t = 0; t < steps && x; t++) {
         size_t drawn = kf_sampler_next(&sampler);
         for (int k = 0; k <= newest; k++) {
             keepfit_row row = kf_points_row(points, k ? points->count - 1 : drawn);
-            double z, sums[2];
+            double z;
             if (pairs) {
-                kernels->pair_dot(&row, x, sums);
-                z = sums[0] + 1e-9 * sums[1];
+                struct kf_pair sums = kernels->pair_dot(&row, x);
+                z = sums.first + 1e-9 * sums.second;
                 kernels->pair_add(&row, 1e-9 - 1e-9 * z, 1e-9 * z, x);
             } else if (row.index) {
                 kf_row_scores(&row, x, size, 1, &z);

@@ -8,6 +8,9 @@
 /* count * size bytes, zeroed; NULL when there are none or the product overflows. */
 void *kf_allocate(size_t count, size_t size);
 
+/* The same for numbers that vector instructions run over: aligned to cache lines unless there are very many. */
+double *kf_allocate_numbers(size_t count);
+
 /* Makes room for `needed` elements of `size` bytes. *capacity counts elements and at least doubles when it grows; new
  * elements hold nothing yet, and memory that is never written is never used. On failure *array and *capacity stay as they were. */
 bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size);

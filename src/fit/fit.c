@@ -56,6 +56,7 @@ static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *met
     fit->running[fit->running_count++] = (struct kf_running){method, state};
     kf_read(&fit->problem); /* in case the representation changes */
     fit->problem.iterate.scaled = may_scale(fit, method);
+    fit->problem.iterate.may_change = fit->problem.iterate.scaled && fit->options->iterate == KF_STORAGE_AUTO;
     keepfit_status status = method->create(&fit->problem, state, error);
     return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
@@ -332,6 +333,7 @@ static keepfit_status run_stage(keepfit_fit *fit)
     struct kf_problem *problem = &fit->problem;
     problem->bound = NAN;
     keepfit_status status = choose_method(fit, &fit->error);
+    kf_iterate_suit(problem);
     if (status == KEEPFIT_OK && problem->objective.weight_total > 0)
         status = at_work(fit)->method->stage(problem, at_work(fit)->state, &fit->error);
     if (problem->objective.callback_failed)

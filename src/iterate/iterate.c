@@ -22,23 +22,62 @@ static bool want(struct kf_problem *problem, double **vector, bool wanted)
     return !wanted || *vector || kf_problem_vector(problem, vector);
 }
 
-bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs)
+/* The vectors that this representation needs, as far as they are not there. */
+static bool allocate(struct kf_problem *problem)
 {
     struct kf_iterate *iterate = &problem->iterate;
-    iterate->needs = needs;
     bool scaled = iterate->scaled;
+    unsigned needs = iterate->needs;
     if (!want(problem, &iterate->average, needs & KF_NEEDS_AVERAGE) ||
         !want(problem, &iterate->drift, !scaled && needs & KF_NEEDS_DRIFT) ||
         !want(problem, &iterate->before_x, !scaled && needs & KF_NEEDS_BEFORE))
         return false;
     if (scaled && !iterate->pairs && !kf_problem_pairs(problem, &iterate->pairs))
         return false;
-    if (!want(problem, &iterate->temporary, !scaled || !iterate->average))
-        return false;
     iterate->norms = scaled && !kf_domain_is_whole(&problem->domain);
+    return want(problem, &iterate->temporary, !scaled || !iterate->average);
+}
+
+bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs)
+{
+    problem->iterate.needs = needs;
+    if (!allocate(problem))
+        return false;
     kf_iterate_moved(problem);
     kf_load(problem);
     return true;
+}
+
+/* x and the drift move to the other representation. False: out of memory, and nothing has changed. */
+static bool change_representation(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    kf_read(problem);
+    iterate->scaled = !iterate->scaled;
+    if (!allocate(problem)) {
+        iterate->scaled = !iterate->scaled;
+        return false;
+    }
+    for (size_t k = 0; k < kf_size(problem) && iterate->needs & KF_NEEDS_DRIFT; k++) {
+        double *scaled = &iterate->pairs[2 * k + 1], *dense = &iterate->drift[k];
+        *(iterate->scaled ? scaled : dense) = *(iterate->scaled ? dense : scaled);
+    }
+    if (iterate->average)
+        kf_clear(problem, iterate->average);
+    kf_iterate_moved(problem);
+    kf_load(problem);
+    return true;
+}
+
+void kf_iterate_suit(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    size_t count = problem->points.count;
+    if (!iterate->may_change || count < 16 || (count & (count - 1)) != 0)
+        return; /* at stages 16, 32, 64, ...: the mean moves slowly */
+    double filled = (double)problem->points.entries / (double)count / (double)problem->objective.slots;
+    if (iterate->scaled ? filled > 0.5 : filled < 0.4)
+        change_representation(problem); /* for lack of memory it stays as it is, which is slower, not wrong */
 }
 
 void kf_iterate_free(struct kf_iterate *iterate)
@@ -59,33 +98,124 @@ void kf_load(struct kf_problem *problem)
         kf_scaled_load(problem);
 }
 
+/* x = keep*x - step*drift_scale*m, but for the free coordinates, which are not shrunk. */
+static void dense_shrink(struct kf_problem *problem, double keep, double step, double drift_scale)
+{
+    size_t free = problem->objective.free, rest = kf_size(problem) - free;
+    double *x = problem->x, *drift = problem->iterate.drift;
+    if (drift_scale != 0) {
+        kf_add(free, -step * drift_scale, drift, x);
+        kf_blend(rest, keep, x + free, -step * drift_scale, drift + free);
+    } else {
+        kf_scale(rest, keep, x + free);
+    }
+}
+
 static void dense_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms,
                        size_t count)
 {
     const struct kf_objective *objective = &problem->objective;
     struct kf_iterate *iterate = &problem->iterate;
-    size_t free = objective->free, rest = kf_size(problem) - free;
-    double keep = 1 - 2 * objective->lambda * step, *x = problem->x;
     if (iterate->needs & KF_NEEDS_BEFORE)
-        kf_copy(problem, iterate->before_x, x);
-    if (drift_scale != 0) {
-        kf_add(free, -step * drift_scale, iterate->drift, x);
-        kf_blend(rest, keep, x + free, -step * drift_scale, iterate->drift + free);
-    } else {
-        kf_scale(rest, keep, x + free);
-    }
+        kf_copy(problem, iterate->before_x, problem->x);
+    dense_shrink(problem, 1 - 2 * objective->lambda * step, step, drift_scale);
     for (size_t k = 0; k < count; k++) {
-        objective->type->add(objective, -step * terms[k].scale, terms[k].point, terms[k].factors, x);
+        objective->type->add(objective, -step * terms[k].scale, terms[k].point, terms[k].factors, problem->x);
         if (terms[k].drift != 0)
             objective->type->add(objective, terms[k].drift, terms[k].point, terms[k].factors, iterate->drift);
     }
-    kf_project(problem, x);
+    kf_project(problem, problem->x);
 }
 
 void kf_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms, size_t count)
 {
     problem->steps++;
     (problem->iterate.scaled ? kf_scaled_step : dense_step)(problem, step, drift_scale, terms, count);
+}
+
+void kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples, size_t count,
+                     struct kf_term *terms)
+{
+    struct kf_objective *objective = &problem->objective;
+    bool single = kf_is_single(objective);
+    size_t each = single ? 1 : objective->type->factor_count(objective);
+    for (size_t k = 0; k < count; k++) {
+        const struct kf_sample *sample = &samples[k];
+        double *now = problem->factors[k];
+        if (single)
+            now[0] = kf_single_factor(objective, x, sample->point);
+        else
+            kf_factors(objective, x, sample->point, now);
+        for (size_t l = 0; sample->remembered && l < each; l++) {
+            double fresh = now[l];
+            now[l] -= sample->remembered[l];
+            if (sample->renew)
+                sample->remembered[l] = fresh;
+        }
+        terms[k] = (struct kf_term){sample->scale, sample->drift, sample->point, now};
+    }
+}
+
+/* Whether the iterate is dense and each sampled row covers all of it: the case of dense data. */
+static bool are_whole(const struct kf_problem *problem, const struct kf_sample *samples, size_t count)
+{
+    const struct kf_objective *objective = &problem->objective;
+    const struct kf_iterate *iterate = &problem->iterate;
+    if (iterate->scaled || !kf_is_single(objective) || objective->free || !iterate->drift ||
+        iterate->needs & KF_NEEDS_BEFORE)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        const struct kf_place *place = &problem->points.place[samples[k].point];
+        if (!place->dense || place->count != kf_size(problem))
+            return false;
+    }
+    return true;
+}
+
+/* kf_step_sampled in registers from end to end: at some fifty features what goes through memory in between costs as much as
+ * the rows. */
+static void step_whole(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
+                       size_t count)
+{
+    struct kf_objective *objective = &problem->objective;
+    const struct kf_kernels *kernels = objective->kernels;
+    size_t size = kf_size(problem);
+    double *x = problem->x, *drift = problem->iterate.drift, change[KF_SAMPLES_MOST];
+    for (size_t k = 0; k < count; k++) {
+        const struct kf_place *place = &problem->points.place[samples[k].point];
+        double z = kernels->dot(size, place->value, x);
+        double *remembered = samples[k].remembered, then = remembered ? *remembered : 0;
+        double now = place->weight * objective->loss->slope(z, place->target, objective->delta);
+        if (remembered && samples[k].renew)
+            *remembered = now;
+        change[k] = now - then;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const double *row = problem->points.place[samples[k].point].value;
+        double first = -step * samples[k].scale * change[k], second = samples[k].drift * change[k];
+        if (k == 0)
+            kernels->advance(size, 1 - 2 * objective->lambda * step, -step * drift_scale, row, first, second, x, drift);
+        else
+            kernels->add(size, first, row, x);
+        if (k > 0 && samples[k].drift != 0)
+            kernels->add(size, second, row, drift);
+    }
+    objective->fo += count;
+    problem->steps++;
+    if (!kf_domain_is_whole(&problem->domain))
+        kf_project(problem, x);
+}
+
+void kf_step_sampled(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
+                     size_t count)
+{
+    if (are_whole(problem, samples, count)) {
+        step_whole(problem, step, drift_scale, samples, count);
+        return;
+    }
+    struct kf_term terms[KF_SAMPLES_MOST];
+    kf_sample_terms(problem, &problem->iterate.view, samples, count, terms);
+    kf_step(problem, step, drift_scale, terms, count);
 }
 
 double *kf_borrow(struct kf_problem *problem)
@@ -174,6 +304,8 @@ static void draw_ahead(struct kf_sampler *sampler)
     kf_points_prefetch_place(points, drawn);
     if (sampler->drawn >= KF_AHEAD / 2)
         kf_points_prefetch_row(points, sampler->ring[(sampler->drawn - KF_AHEAD / 2) % KF_AHEAD]);
+    if (sampler->table)
+        __builtin_prefetch(sampler->table + drawn * sampler->each);
     sampler->drawn++;
     sampler->left--;
 }
@@ -184,9 +316,11 @@ size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound)
     return kf_random_below(&copy, bound);
 }
 
-void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count)
+void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count,
+                      const double *table)
 {
-    *sampler = (struct kf_sampler){.problem = problem, .left = count, .bound = bound};
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    *sampler = (struct kf_sampler){.problem = problem, .left = count, .bound = bound, .table = table, .each = each};
     while (sampler->drawn < KF_AHEAD - 1 && sampler->left > 0)
         draw_ahead(sampler);
 }

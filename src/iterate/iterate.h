@@ -19,6 +19,7 @@ enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
 
 struct kf_iterate {
     bool scaled;
+    bool may_change;       /* between the two, to suit the rows */
     bool overflown;        /* scaled: a gradient that went into it was not finite */
     struct kf_view view;   /* how the objective reads x */
     struct kf_view before; /* the same before the last step, where a method needs it */
@@ -46,6 +47,9 @@ struct kf_problem;
 
 /* Before a method's first stage: the vectors it needs. False: out of memory. */
 bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs);
+/* Changes to the representation that suits the rows so far, if the iterate may be scaled and nothing else was asked for:
+ * dense where the mean row fills more than half of x, scaled otherwise. Looks now and then; cheap to call at every stage. */
+void kf_iterate_suit(struct kf_problem *problem);
 void kf_iterate_free(struct kf_iterate *iterate);
 /* Pointers may have moved. */
 void kf_iterate_moved(struct kf_problem *problem);
@@ -61,6 +65,24 @@ struct kf_term {
     size_t point;
     const double *factors;
 };
+
+/* A point drawn for a step: its gradient at the iterate, less the remembered one if there is one, which it may replace. */
+struct kf_sample {
+    double scale, drift;
+    size_t point;
+    double *remembered; /* factors, or NULL */
+    bool renew;
+};
+
+#define KF_SAMPLES_MOST 2
+
+/* What the samples stand for at x; the factors lie in problem->factors. Counts one FO each. */
+void kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples, size_t count,
+                     struct kf_term *terms);
+
+/* kf_step with the samples' terms at the iterate. */
+void kf_step_sampled(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
+                     size_t count);
 
 /* x <- P( x - step * (2 lambda x + drift_scale * m + sum of terms) ), then the terms' share joins the drift. Counts one
  * step. */
@@ -90,13 +112,16 @@ struct kf_sampler {
     struct kf_problem *problem;
     uint64_t left, bound, drawn, taken;
     size_t ring[KF_AHEAD];
+    const double *table; /* remembered factors by point, `each` a point, asked for with the rows; or NULL */
+    size_t each;
 };
 
 /* The point that a sampler started now with this bound will draw first; draws nothing. For asking for it in time where a
  * stage has few steps. */
 size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound);
 
-void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count);
+void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count,
+                      const double *table);
 size_t kf_sampler_next(struct kf_sampler *sampler);
 
 #endif

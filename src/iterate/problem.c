@@ -46,7 +46,7 @@ void kf_problem_free(struct kf_problem *problem)
 static bool add_vector(struct kf_problem *problem, double **vector, size_t width)
 {
     assert(problem->vector_count < KF_VECTORS_MOST);
-    *vector = kf_allocate(problem->vector_capacity * width, sizeof **vector);
+    *vector = kf_allocate_numbers(problem->vector_capacity * width);
     if (!*vector)
         return false;
     problem->widths[problem->vector_count] = width;
@@ -77,7 +77,7 @@ static void widen_rows(double *vector, size_t rows, size_t from, size_t to)
  * costs nothing yet. */
 static bool grow_to(double **array, size_t used, size_t after)
 {
-    double *moved = kf_allocate(after, sizeof *moved);
+    double *moved = kf_allocate_numbers(after);
     if (!moved)
         return false;
     if (used)

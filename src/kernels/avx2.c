@@ -1,5 +1,6 @@
 #if defined(__x86_64__)
 #define KF_TARGET __attribute__((target("avx2")))
+#define KF_WIDTH 4
 #define KF_NAME "avx2"
 #define KF_TABLE kf_kernels_avx2
 #include "kernels/implementations.h"

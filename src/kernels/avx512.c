@@ -1,5 +1,6 @@
 #if defined(__x86_64__)
 #define KF_TARGET __attribute__((target("avx512f")))
+#define KF_WIDTH 8
 #define KF_NAME "avx512"
 #define KF_TABLE kf_kernels_avx512
 #include "kernels/implementations.h"

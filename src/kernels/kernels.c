@@ -134,7 +134,9 @@ void kf_pair_scores(const struct kf_kernels *kernels, const keepfit_row *row, co
                     double *sums)
 {
     if (outputs == 1) {
-        kernels->pair_dot(row, pairs, sums);
+        struct kf_pair pair = kernels->pair_dot(row, pairs);
+        sums[0] = pair.first;
+        sums[1] = pair.second;
         return;
     }
     for (size_t k = 0; k < 2 * outputs; k++)

@@ -12,13 +12,20 @@
 
 #include "keepfit.h"
 
+struct kf_pair {
+    double first, second;
+};
+
 struct kf_kernels {
     const char *name;
     double (*dot)(size_t count, const double *a, const double *b);
     /* y += scale*a */
     void (*add)(size_t count, double scale, const double *a, double *y);
-    /* sums[0] = sum of value_f * pairs[2f], sums[1] = sum of value_f * pairs[2f+1] */
-    void (*pair_dot)(const keepfit_row *row, const double *pairs, double sums[2]);
+    /* x = keep*x + drift*m + first*a, then m += second*a */
+    void (*advance)(size_t count, double keep, double drift, const double *a, double first, double second, double *x,
+                    double *m);
+    /* The sums of value_f * pairs[2f] and of value_f * pairs[2f+1] */
+    struct kf_pair (*pair_dot)(const keepfit_row *row, const double *pairs);
     /* pairs[2f] += first*value_f, pairs[2f+1] += second*value_f */
     void (*pair_add)(const keepfit_row *row, double first, double second, double *pairs);
 };

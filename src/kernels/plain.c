@@ -1,4 +1,5 @@
 #define KF_TARGET
+#define KF_WIDTH 2
 #define KF_NAME "plain"
 #define KF_TABLE kf_kernels_plain
 #include "kernels/implementations.h"

@@ -116,19 +116,14 @@ static double step_at(const struct kf_problem *problem, const struct kf_csvrg *c
     }
 }
 
-void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const struct kf_view *x, size_t u,
-                    struct kf_term terms[2])
+void kf_csvrg_samples(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u,
+                      struct kf_sample samples[2])
 {
-    struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &problem->objective;
     size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
-    double mean = kf_inverse_weight(objective), *change = problem->factors[0];
-    const double *then = csvrg->remembered + u * each;
-    kf_factors(objective, x, u, change);
-    for (size_t k = 0; k < each; k++)
-        change[k] -= then[k];
-    kf_factors(objective, x, newest, problem->factors[1]);
-    terms[0] = (struct kf_term){.scale = (double)newest * mean, .point = u, .factors = change};
-    terms[1] = (struct kf_term){.scale = mean, .point = newest, .factors = problem->factors[1]};
+    double mean = kf_inverse_weight(objective);
+    samples[0] = (struct kf_sample){(double)newest * mean, 0, u, csvrg->remembered + u * each, false};
+    samples[1] = (struct kf_sample){.scale = mean, .point = newest};
 }
 
 /* Whether the gradient that is remembered is charged as if it were computed, as the paper does. */
@@ -145,13 +140,13 @@ static void frequent_update(struct kf_problem *problem, struct kf_csvrg *csvrg)
     bool averaged = is_averaged(problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
     uint64_t steps = kf_csvrg_inner_steps(problem, csvrg);
     struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, problem->points.count - 1, steps);
+    kf_sampler_start(&sampler, problem, problem->points.count - 1, steps, csvrg->remembered);
     if (averaged)
         kf_average_begin(problem);
     for (uint64_t t = 0; t < steps; t++) {
-        struct kf_term terms[2];
-        kf_csvrg_terms(problem, csvrg, &problem->iterate.view, kf_sampler_next(&sampler), terms);
-        kf_step(problem, decreasing ? step_at(problem, csvrg, t) : fixed, mean, terms, 2);
+        struct kf_sample samples[2];
+        kf_csvrg_samples(problem, csvrg, kf_sampler_next(&sampler), samples);
+        kf_step_sampled(problem, decreasing ? step_at(problem, csvrg, t) : fixed, mean, samples, 2);
         if (averaged)
             kf_average_add(problem, t == 0 ? weight : kf_csvrg_output_weight(problem, t));
     }
@@ -180,9 +175,7 @@ static void first_stage(struct kf_problem *problem, struct kf_csvrg *csvrg)
         bool look = (t & (t + 1)) == 0;
         if (look && first_bound(problem, csvrg) <= problem->options->epsilon / 2)
             break;
-        struct kf_term term = {.scale = mean, .point = 0, .factors = problem->factors[0]};
-        kf_factors(&problem->objective, &problem->iterate.view, 0, problem->factors[0]);
-        kf_step(problem, 1 / smoothness, 0, &term, 1);
+        kf_step_sampled(problem, 1 / smoothness, 0, &(struct kf_sample){.scale = mean, .point = 0}, 1);
     }
 }
 

@@ -17,10 +17,10 @@ struct kf_csvrg {
     uint64_t full_stages; /* stages that computed full gradients */
 };
 
-/* The sampled part of the estimator at x for the drawn u (0 .. i-2): two terms, 2 FOs, since the third gradient is
- * remembered. The whole estimator is drift/W + 2 lambda x + the terms. */
-void kf_csvrg_terms(struct kf_problem *problem, const struct kf_csvrg *csvrg, const struct kf_view *x, size_t u,
-                    struct kf_term terms[2]);
+/* The sampled part of the estimator for the drawn u (0 .. i-2): two samples, 2 FOs, since the third gradient is remembered.
+ * The whole estimator is drift/W + 2 lambda x + their terms. */
+void kf_csvrg_samples(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u,
+                      struct kf_sample samples[2]);
 
 double kf_csvrg_alpha(const struct kf_problem *problem, struct kf_csvrg *csvrg);
 uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg *csvrg);

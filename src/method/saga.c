@@ -36,21 +36,14 @@ static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfi
     if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(saga->table, saga->table_capacity, i * each))
         return kf_fail_memory(error);
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
-    double step = kf_step_fixed(problem, &saga->step), *now = problem->factors[0];
+    double step = kf_step_fixed(problem, &saga->step);
     struct kf_sampler sampler;
     kf_drift_recompute(problem, i, saga->table);
-    kf_sampler_start(&sampler, problem, i, saga->inner);
+    kf_sampler_start(&sampler, problem, i, saga->inner, saga->table);
     for (uint64_t t = 0; t < saga->inner; t++) {
         size_t u = kf_sampler_next(&sampler);
-        double *remembered = saga->table + u * each;
-        kf_factors(objective, &problem->iterate.view, u, now);
-        for (size_t k = 0; k < each; k++) {
-            double fresh = now[k];
-            now[k] -= remembered[k];
-            remembered[k] = fresh;
-        }
-        struct kf_term term = {.scale = share, .drift = 1, .point = u, .factors = now};
-        kf_step(problem, step, mean, &term, 1);
+        struct kf_sample sample = {share, 1, u, saga->table + u * each, true};
+        kf_step_sampled(problem, step, mean, &sample, 1);
     }
     return KEEPFIT_OK;
 }

@@ -38,7 +38,7 @@ static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepf
         struct kf_sampler sampler;
         kf_drift_recompute(problem, i, NULL);
         kf_step(problem, step, mean, NULL, 0);
-        kf_sampler_start(&sampler, problem, i, sarah->inner);
+        kf_sampler_start(&sampler, problem, i, sarah->inner, NULL);
         for (uint64_t t = 0; t < sarah->inner; t++) {
             size_t u = kf_sampler_next(&sampler);
             kf_factors(objective, &problem->iterate.view, u, now);

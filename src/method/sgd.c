@@ -90,12 +90,11 @@ static keepfit_status stage(struct kf_problem *problem, void *state, keepfit_err
     double share = (double)i * kf_inverse_weight(&problem->objective), smoothness = kf_constant_smoothness(problem);
     uint64_t steps = steps_needed(problem, sgd);
     struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, i, steps);
+    kf_sampler_start(&sampler, problem, i, steps, NULL);
     kf_average_begin(problem);
     for (uint64_t t = 1; t <= steps; t++) {
-        struct kf_term term = {.scale = share, .point = kf_sampler_next(&sampler), .factors = problem->factors[0]};
-        kf_factors(&problem->objective, &problem->iterate.view, term.point, problem->factors[0]);
-        kf_step(problem, step_at(problem, sgd, smoothness, t), 0, &term, 1);
+        struct kf_sample sample = {.scale = share, .point = kf_sampler_next(&sampler)};
+        kf_step_sampled(problem, step_at(problem, sgd, smoothness, t), 0, &sample, 1);
         kf_average_add(problem, 1);
     }
     kf_average_end(problem);

@@ -32,20 +32,17 @@ static keepfit_status svrg_stage(struct kf_problem *problem, void *state, keepfi
     struct kf_objective *objective = &problem->objective;
     size_t i = problem->points.count;
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
-    double step = kf_step_fixed(problem, &svrg->step), *now = problem->factors[0], *then = problem->factors[1];
-    size_t each = objective->type->factor_count(objective);
+    double step = kf_step_fixed(problem, &svrg->step), *then = problem->factors[KF_SAMPLES_MOST];
     struct kf_view snapshot = kf_dense_view(svrg->snapshot);
     for (uint64_t s = 0; s < svrg->outer; s++) {
         struct kf_sampler sampler;
         kf_copy(problem, svrg->snapshot, kf_read(problem));
         kf_drift_recompute(problem, i, NULL);
-        kf_sampler_start(&sampler, problem, i, svrg->inner);
+        kf_sampler_start(&sampler, problem, i, svrg->inner, NULL);
         for (uint64_t t = 0; t < svrg->inner; t++) {
             size_t u = kf_sampler_next(&sampler);
-            kf_factors(objective, &problem->iterate.view, u, now);
             kf_factors(objective, &snapshot, u, then);
-            kf_add(each, -1, then, now);
-            kf_step(problem, step, mean, &(struct kf_term){.scale = share, .point = u, .factors = now}, 1);
+            kf_step_sampled(problem, step, mean, &(struct kf_sample){share, 0, u, then, false}, 1);
         }
     }
     return KEEPFIT_OK;

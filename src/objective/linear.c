@@ -35,15 +35,24 @@ static double linear_value(struct kf_objective *objective, const struct kf_view 
 
 static void linear_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors)
 {
-    if (objective->outputs == 1 && !x->dense) { /* the case that steps are made of */
-        keepfit_row row = kf_points_row(objective->points, j);
-        double sums[2];
-        objective->kernels->pair_dot(&row, x->pairs, sums);
-        factors[0] = x->s * sums[0] + x->c * sums[1];
+    scores_of(objective, x, j, factors);
+    kf_loss_slopes(objective->loss, factors, objective->outputs, objective->points->place[j].target, objective->delta,
+                   factors);
+}
+
+double kf_single_factor(struct kf_objective *objective, const struct kf_view *x, size_t j)
+{
+    const struct kf_place *place = &objective->points->place[j];
+    keepfit_row row = kf_points_row(objective->points, j);
+    double z;
+    objective->fo++;
+    if (x->dense) {
+        scores_of(objective, x, j, &z);
     } else {
-        scores_of(objective, x, j, factors);
+        struct kf_pair sums = objective->kernels->pair_dot(&row, x->pairs);
+        z = x->s * sums.first + x->c * sums.second;
     }
-    objective->loss->slope(factors, objective->outputs, objective->points->place[j].target, objective->delta, factors);
+    return place->weight * objective->loss->slope(z, place->target, objective->delta);
 }
 
 static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)

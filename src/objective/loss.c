@@ -12,10 +12,10 @@ static double squared_value(const double *z, size_t outputs, double b, double de
     return (z[0] - b) * (z[0] - b);
 }
 
-static void squared_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+static double squared_slope(double z, double b, double delta)
 {
-    UNUSED(outputs), UNUSED(delta);
-    slope[0] = 2 * (z[0] - b);
+    UNUSED(delta);
+    return 2 * (z - b);
 }
 
 static void squared_curve(const double *z, size_t outputs, double b, double delta, double *curve)
@@ -45,23 +45,23 @@ static double logistic_value(const double *z, size_t outputs, double b, double d
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-/* 1/(1+exp(t)) without overflow and without loss at either end, and without a branch to guess wrong. */
-static double logistic_tail(double t)
+/* numerator/(1+exp(t)) without overflow and without loss at either end, and without a branch to guess wrong. */
+static double logistic_tail(double t, double numerator)
 {
     double e = exp(-fabs(t));
-    return (t > 0 ? e : 1) / (1 + e);
+    return (t > 0 ? e * numerator : numerator) / (1 + e);
 }
 
-static void logistic_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+static double logistic_slope(double z, double b, double delta)
 {
-    UNUSED(outputs), UNUSED(delta);
-    slope[0] = -b * logistic_tail(b * z[0]);
+    UNUSED(delta);
+    return logistic_tail(b * z, -b);
 }
 
 static void logistic_curve(const double *z, size_t outputs, double b, double delta, double *curve)
 {
     UNUSED(outputs), UNUSED(delta);
-    curve[0] = logistic_tail(b * z[0]) * logistic_tail(-b * z[0]);
+    curve[0] = logistic_tail(b * z[0], 1) * logistic_tail(-b * z[0], 1);
 }
 
 static double logistic_curve_bound(double delta)
@@ -73,7 +73,7 @@ static double logistic_curve_bound(double delta)
 static double logistic_slope_bound(double score, double b, double delta)
 {
     UNUSED(b), UNUSED(delta);
-    return logistic_tail(-score);
+    return logistic_tail(-score, 1);
 }
 
 /* huber */
@@ -85,11 +85,10 @@ static double huber_value(const double *z, size_t outputs, double b, double delt
     return r <= delta ? r * r : delta * (2 * r - delta);
 }
 
-static void huber_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+static double huber_slope(double z, double b, double delta)
 {
-    UNUSED(outputs);
-    double r = z[0] - b;
-    slope[0] = fabs(r) <= delta ? 2 * r : copysign(2 * delta, r);
+    double r = z - b;
+    return fabs(r) <= delta ? 2 * r : copysign(2 * delta, r);
 }
 
 static void huber_curve(const double *z, size_t outputs, double b, double delta, double *curve)
@@ -114,11 +113,10 @@ static double hinge_value(const double *z, size_t outputs, double b, double delt
     return short_by < delta ? short_by * short_by / (2 * delta) : short_by - delta / 2;
 }
 
-static void hinge_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+static double hinge_slope(double z, double b, double delta)
 {
-    UNUSED(outputs);
-    double short_by = 1 - b * z[0];
-    slope[0] = short_by <= 0 ? 0 : short_by < delta ? -b * short_by / delta : -b;
+    double short_by = 1 - b * z;
+    return short_by <= 0 ? 0 : short_by < delta ? -b * short_by / delta : -b;
 }
 
 static void hinge_curve(const double *z, size_t outputs, double b, double delta, double *curve)
@@ -167,11 +165,10 @@ static void softmax_probabilities(const double *z, size_t outputs, double *p)
         p[k] /= sum;
 }
 
-static void softmax_slope(const double *z, size_t outputs, double b, double delta, double *slope)
+static void softmax_slopes(const double *z, size_t outputs, double b, double *slopes)
 {
-    UNUSED(delta);
-    softmax_probabilities(z, outputs, slope);
-    slope[(size_t)b] -= 1;
+    softmax_probabilities(z, outputs, slopes);
+    slopes[(size_t)b] -= 1;
 }
 
 static void softmax_curve(const double *z, size_t outputs, double b, double delta, double *curve)
@@ -200,16 +197,16 @@ static double softmax_slope_bound(double score, double b, double delta)
 }
 
 static const struct kf_loss losses[] = {
-    {"squared", "(z-b)^2, for numbers", KF_NUMBERS, squared_value, squared_slope, squared_curve, squared_curve_bound,
-     squared_slope_bound, false},
+    {"squared", "(z-b)^2, for numbers", KF_NUMBERS, squared_value, squared_slope, NULL, squared_curve,
+     squared_curve_bound, squared_slope_bound, false},
     {"logistic", "log(1+exp(-bz)), for two classes; gives probabilities", KF_TWO_CLASSES, logistic_value,
-     logistic_slope, logistic_curve, logistic_curve_bound, logistic_slope_bound, true},
+     logistic_slope, NULL, logistic_curve, logistic_curve_bound, logistic_slope_bound, true},
     {"huber", "(z-b)^2 up to |z-b| = delta, linear beyond; for numbers with outliers", KF_NUMBERS, huber_value,
-     huber_slope, huber_curve, squared_curve_bound, huber_slope_bound, false},
+     huber_slope, NULL, huber_curve, squared_curve_bound, huber_slope_bound, false},
     {"hinge", "max(0, 1-bz) with its corner rounded over a width of delta, for two classes", KF_TWO_CLASSES,
-     hinge_value, hinge_slope, hinge_curve, hinge_curve_bound, hinge_slope_bound, false},
+     hinge_value, hinge_slope, NULL, hinge_curve, hinge_curve_bound, hinge_slope_bound, false},
     {"softmax", "log(sum_k exp z_k) - z_b, for any number of classes; gives probabilities", KF_MANY_CLASSES,
-     softmax_value, softmax_slope, softmax_curve, softmax_curve_bound, softmax_slope_bound, true},
+     softmax_value, NULL, softmax_slopes, softmax_curve, softmax_curve_bound, softmax_slope_bound, true},
 };
 
 const struct kf_loss *kf_loss_entry(size_t k)

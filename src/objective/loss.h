@@ -19,8 +19,9 @@ struct kf_loss {
     const char *name, *summary;
     enum kf_targets targets;
     double (*value)(const double *z, size_t outputs, double b, double delta);
-    /* slope may be z itself */
-    void (*slope)(const double *z, size_t outputs, double b, double delta, double *slope);
+    /* One of the two: for losses of one score, and of several (slopes may be z itself). */
+    double (*slope)(double z, double b, double delta);
+    void (*slopes)(const double *z, size_t outputs, double b, double *slopes);
     /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
     void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
     /* The largest eigenvalue that curve can have anywhere. */
@@ -29,6 +30,15 @@ struct kf_loss {
     double (*slope_bound)(double score, double b, double delta);
     bool probabilities;
 };
+
+static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, size_t outputs, double b, double delta,
+                                  double *slopes)
+{
+    if (loss->slope)
+        slopes[0] = loss->slope(z[0], b, delta);
+    else
+        loss->slopes(z, outputs, b, slopes);
+}
 
 /* Loss k, in the order of the option's choices; NULL past the last. */
 const struct kf_loss *kf_loss_entry(size_t k);

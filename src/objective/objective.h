@@ -67,6 +67,13 @@ static inline double kf_inverse_weight(const struct kf_objective *objective)
 /* w_j times the factors of point j at x. Counts one FO. */
 void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors);
 
+/* The same for linear models with one score a point: what steps are made of. */
+static inline bool kf_is_single(const struct kf_objective *objective)
+{
+    return objective->loss && objective->loss->slope;
+}
+double kf_single_factor(struct kf_objective *objective, const struct kf_view *x, size_t j);
+
 /* Charges gradients that were remembered, not computed: for counts as published (--count paper). */
 void kf_charge(struct kf_objective *objective, uint64_t gradients);
 

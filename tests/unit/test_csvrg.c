@@ -56,7 +56,9 @@ static void test_tracked_and_unbiased(struct tap *tap, const char *loss, const c
         }
         for (size_t u = 0; u + 1 < i; u++) {
             struct kf_term terms[2];
-            kf_csvrg_terms(problem, csvrg, &here, u, terms);
+            struct kf_sample samples[2];
+            kf_csvrg_samples(problem, csvrg, u, samples);
+            kf_sample_terms(problem, &here, samples, 2, terms);
             for (int k = 0; k < 2; k++)
                 objective->type->add(objective, terms[k].scale / (double)(i - 1), terms[k].point, terms[k].factors,
                                      mean);

@@ -19,37 +19,73 @@ static void push_growing(keepfit_fit *fit, const struct cloud *cloud, size_t j, 
     }
 }
 
-/* The largest difference of the two iterates over all stages, relative to the iterate's size. */
+enum { DENSE, SCALED, AUTO, KINDS };
+static const char *const kinds[KINDS] = {"dense", "scaled", "auto"};
+
+/* The largest difference of the others from the dense iterate over all stages, relative to the iterate's size. */
 static double divergence(const char *options, const char *loss, bool sparse, uint64_t seed)
 {
     char text[400];
     struct cloud *cloud = cloud_make(loss, 60, 14, sparse, seed % 2, seed);
-    keepfit_fit *fit[2];
-    for (int scaled = 0; scaled < 2; scaled++) {
-        snprintf(text, sizeof text, "loss=%s %s iterate=%s", loss, options, scaled ? "scaled" : "dense");
-        fit[scaled] = fit_from(text);
+    keepfit_fit *fit[KINDS];
+    for (int kind = 0; kind < KINDS; kind++) {
+        snprintf(text, sizeof text, "loss=%s %s iterate=%s", loss, options, kinds[kind]);
+        fit[kind] = fit_from(text);
     }
     double worst = 0;
     for (size_t j = 0; j < cloud->count; j++) {
-        size_t size[2];
-        const double *x[2];
-        for (int scaled = 0; scaled < 2; scaled++) {
-            push_growing(fit[scaled], cloud, j, loss);
-            x[scaled] = keepfit_fit_iterate(fit[scaled], &size[scaled]);
-        }
-        TAP_NEED(size[0] == size[1] && !fit[0]->problem.iterate.scaled);
+        size_t size[KINDS];
+        const double *x[KINDS];
         double largest = 1e-300, apart = 0;
-        for (size_t k = 0; k < size[0]; k++) {
-            largest = fmax(largest, fabs(x[0][k]));
-            apart = fmax(apart, fabs(x[0][k] - x[1][k]));
+        for (int kind = 0; kind < KINDS; kind++) {
+            push_growing(fit[kind], cloud, j, loss);
+            x[kind] = keepfit_fit_iterate(fit[kind], &size[kind]);
+            TAP_NEED(size[kind] == size[0]);
+            for (size_t k = 0; k < size[0]; k++) {
+                largest = fmax(largest, fabs(x[DENSE][k]));
+                apart = fmax(apart, fabs(x[DENSE][k] - x[kind][k]));
+            }
         }
         worst = fmax(worst, apart / largest);
     }
-    worst = fit[0]->problem.objective.fo == fit[1]->problem.objective.fo ? worst : INFINITY;
-    keepfit_fit_free(fit[0]);
-    keepfit_fit_free(fit[1]);
+    TAP_NEED(!fit[DENSE]->problem.iterate.scaled && (sparse || !fit[AUTO]->problem.iterate.scaled));
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (fit[kind]->problem.objective.fo != fit[DENSE]->problem.objective.fo)
+            worst = INFINITY;
+    }
+    for (int kind = 0; kind < KINDS; kind++)
+        keepfit_fit_free(fit[kind]);
     free(cloud);
     return worst;
+}
+
+/* Full rows at first, then one that shows x to be long: dense, then scaled. */
+static void test_change_of_mind(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 64, 4, false, false, 5);
+    keepfit_fit *fit[KINDS];
+    double far = 1, apart = 0;
+    uint32_t index = 40;
+    bool dense_before = false;
+    for (int kind = 0; kind < KINDS; kind++) {
+        char text[100];
+        snprintf(text, sizeof text, "loss=logistic method=csvrg setting=paper lambda=0.02 iterate=%s", kinds[kind]);
+        fit[kind] = fit_from(text);
+        push_range(fit[kind], cloud, 0, 31);
+        dense_before = !fit[kind]->problem.iterate.scaled;
+        keepfit_point point = {{1, &index, &far}, cloud->point[31].target, 1};
+        TAP_NEED(keepfit_fit_push(fit[kind], &point) == KEEPFIT_OK);
+        push_range(fit[kind], cloud, 32, 64);
+        size_t size;
+        const double *x = keepfit_fit_iterate(fit[DENSE], &size), *other = keepfit_fit_iterate(fit[kind], &size);
+        for (size_t k = 0; k < size; k++)
+            apart = fmax(apart, fabs(x[k] - other[k]));
+    }
+    tap_check(tap, dense_before && fit[AUTO]->problem.iterate.scaled && apart < 1e-12,
+              "auto changes to the representation that suits the rows, and x stays (%.1e)", apart);
+    for (int kind = 0; kind < KINDS; kind++)
+        keepfit_fit_free(fit[kind]);
+    free(cloud);
 }
 
 static void test_trajectories(struct tap *tap)
@@ -117,7 +153,7 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
     memcpy(x, kf_read(problem), size * sizeof *x);
     kf_drift_read(problem, m);
     struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, cloud->count, steps);
+    kf_sampler_start(&sampler, problem, cloud->count, steps, NULL);
     for (uint64_t t = 0; t < steps; t++) {
         struct kf_term term = {
             .scale = 1, .drift = t % 2 ? 0.5 : -0.5, .point = kf_sampler_next(&sampler), .factors = now};
@@ -158,7 +194,7 @@ static void test_kernels(struct tap *tap)
         const struct kf_kernels *kernels = kf_kernels_entry(k);
         bool same = true, right = true;
         for (size_t count = 0; count < 200; count++) {
-            double a[200], b[400], c[400], sums[2], others[2], exact = 0;
+            double a[200], b[400], c[400], exact = 0;
             uint32_t index[200];
             for (size_t e = 0; e < count; e++) {
                 a[e] = kf_random_normal(&random);
@@ -172,20 +208,23 @@ static void test_kernels(struct tap *tap)
             right &= near(kernels->dot(count, a, b), exact, 1e-12);
             plain->add(count, 0.3, a, b);
             kernels->add(count, 0.3, a, c);
+            double x = 0.9 * b[0] - 0.1 * b[200] + 0.4 * a[0], m = b[200] + 0.6 * a[0];
+            plain->advance(count, 0.9, -0.1, a, 0.4, 0.6, b, b + 200);
+            kernels->advance(count, 0.9, -0.1, a, 0.4, 0.6, c, c + 200);
+            right &= count == 0 || (near(c[0], x, 1e-12) && near(c[200], m, 1e-12));
             for (int sparse = 0; sparse < 2; sparse++) {
                 keepfit_row row = {count, sparse ? index : NULL, a};
-                plain->pair_dot(&row, b, sums);
-                kernels->pair_dot(&row, c, others);
-                same &= sums[0] == others[0] && sums[1] == others[1];
+                struct kf_pair sums = plain->pair_dot(&row, b), others = kernels->pair_dot(&row, c);
+                same &= sums.first == others.first && sums.second == others.second;
                 plain->pair_add(&row, 0.7, -0.2, b);
                 kernels->pair_add(&row, 0.7, -0.2, c);
                 double first = 0, second = 0;
-                plain->pair_dot(&row, b, sums);
+                sums = plain->pair_dot(&row, b);
                 for (size_t e = 0; e < count; e++) {
                     first += a[e] * b[2 * e];
                     second += a[e] * b[2 * e + 1];
                 }
-                right &= near(sums[0], first, 1e-12) && near(sums[1], second, 1e-12);
+                right &= near(sums.first, first, 1e-12) && near(sums.second, second, 1e-12);
             }
             same &= memcmp(b, c, sizeof b) == 0;
         }
@@ -201,6 +240,7 @@ int main(int count, char **words)
     test_kernels(&tap);
     test_trajectories(&tap);
     test_printed_step(&tap);
+    test_change_of_mind(&tap);
     test_long_walk(&tap, quick ? 200000 : 10000000);
     return tap_end(&tap);
 }

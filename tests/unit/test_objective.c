@@ -29,7 +29,7 @@ static void test_loss(struct tap *tap, const struct kf_loss *loss)
                                                      : 2 * kf_random_normal(&random);
         for (size_t k = 0; k < outputs; k++)
             z[k] = 3 * kf_random_normal(&random);
-        loss->slope(z, outputs, b, delta, slope);
+        kf_loss_slopes(loss, z, outputs, b, delta, slope);
         loss->curve(z, outputs, b, delta, curve);
         double scale = sqrt(kf_square(outputs, slope)), norm = sqrt(kf_square(outputs, z));
         worst_slope = fmax(worst_slope, scale / loss->slope_bound(norm, b, delta));
@@ -39,7 +39,7 @@ static void test_loss(struct tap *tap, const struct kf_loss *loss)
             slope_error = fmax(slope_error, fabs(quotient - slope[k]));
             double kept = z[k];
             z[k] += 1e-7;
-            loss->slope(z, outputs, b, delta, there);
+            kf_loss_slopes(loss, z, outputs, b, delta, there);
             z[k] = kept;
             for (size_t l = 0; l < outputs; l++) {
                 double bend = (there[l] - slope[l]) / 1e-7;
