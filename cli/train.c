@@ -173,6 +173,8 @@ static void print_json(const struct training *training, const keepfit_report *re
     json_text_field("reason", report->reason);
     json_text_field("loss", keepfit_options_get(options, "loss"));
     json_text_field("domain", keepfit_options_get(options, "domain"));
+    json_text_field("epsilon_kind", keepfit_options_get(options, "epsilon-kind"));
+    json_text_field("guarantee", keepfit_options_get(options, "guarantee"));
     const struct {
         const char *name;
         double number;
@@ -191,6 +193,8 @@ static void print_json(const struct training *training, const keepfit_report *re
         {"max_gap", training->max_gap},
         {"bound", training->last.bound},
         {"worst_bound", report->worst_bound},
+        {"target", report->target},
+        {"missed", (double)report->missed},
         {"smoothness", report->smoothness},
         {"validation_loss", report->validation_loss},
         {"validation_error", report->validation_error},
@@ -201,6 +205,24 @@ static void print_json(const struct training *training, const keepfit_report *re
     printf("\n}\n");
 }
 
+static void print_bound(const struct training *training, const keepfit_report *report)
+{
+    keepfit_options *options = training->arguments->options;
+    bool estimated = strcmp(keepfit_options_get(options, "guarantee"), "estimate") == 0;
+    const char *kind = keepfit_options_get(options, "epsilon-kind");
+    const char *said = strcmp(kind, "absolute") == 0 ? "" : kind;
+    double bound = training->last.bound;
+    if (isnan(bound))
+        return;
+    printf("  %-12s gap at most %.3g now", estimated ? "estimated" : "proved", bound);
+    if (!isnan(report->worst_bound))
+        printf(", %.3g at the worst stage", report->worst_bound);
+    printf(" (epsilon %g%s%s", training->epsilon, *said ? " " : "", said);
+    if (*said && !isnan(report->target))
+        printf(", now %.3g", report->target);
+    printf(")\n");
+}
+
 static void print_text(const struct training *training, const keepfit_report *report)
 {
     const struct trace_row *last = &training->last;
@@ -209,11 +231,7 @@ static void print_text(const struct training *training, const keepfit_report *re
            (unsigned long long)report->features, report->seconds);
     printf("  gradients    %llu in all, %.3g a stage\n", (unsigned long long)report->fo, (double)report->fo / stages);
     printf("  objective    %.10g\n", last->objective);
-    if (!isnan(report->worst_bound))
-        printf("  proved       gap at most %.3g now, %.3g at the worst stage (epsilon %g)\n", last->bound,
-               report->worst_bound, training->epsilon);
-    else if (!isnan(last->bound))
-        printf("  proved       gap at most %.3g now (epsilon %g)\n", last->bound, training->epsilon);
+    print_bound(training, report);
     if (!isnan(training->max_gap))
         printf("  measured     gap %.3g now, %.3g at the worst traced stage\n", last->gap, training->max_gap);
     if (report->validated)
@@ -224,8 +242,15 @@ static void print_text(const struct training *training, const keepfit_report *re
 /* 5 where a proof fails, or a measurement shows that an epsilon the user named was not reached. */
 static int verdict(const struct training *training, const keepfit_report *report)
 {
-    bool named = keepfit_options_given(training->arguments->options, "epsilon");
-    if (report->worst_bound > training->epsilon)
+    keepfit_options *options = training->arguments->options;
+    bool absolute = strcmp(keepfit_options_get(options, "epsilon-kind"), "absolute") == 0;
+    bool named = keepfit_options_given(options, "epsilon") && absolute;
+    if (report->missed)
+        return fail(EXIT_NOT_REACHED,
+                    "epsilon %g was not reached at %llu of %llu stages; the bound was %.3g at the worst",
+                    training->epsilon, (unsigned long long)report->missed, (unsigned long long)report->stage,
+                    report->worst_bound);
+    if (absolute && isnan(report->target) && report->worst_bound > training->epsilon)
         return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at every stage: the bound was %.3g at the worst",
                     training->epsilon, report->worst_bound);
     if (named && training->max_gap > training->epsilon)

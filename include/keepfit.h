@@ -161,6 +161,8 @@ typedef struct keepfit_report {
     double lambda;      /* the regulariser's factor at this stage */
     double bound;       /* proved bound on the gap at this stage if the method keeps one, otherwise NaN */
     double worst_bound; /* the largest such bound over all stages, otherwise NaN */
+    double target;      /* what epsilon demands of the bound at this stage, otherwise NaN */
+    uint64_t missed;    /* stages so far whose bound exceeded it */
     double smoothness;  /* largest curvature of one point's function so far (L) */
     double seconds;     /* spent inside the fit */
     /* Progressive validation: each point predicted before it is learnt. */

@@ -61,6 +61,17 @@ static const struct row table[] = {
     REAL("epsilon", "E", "0.001", "method", epsilon, 0, 1e300, true,
          "How far above the best possible objective the model may be, at every stage."),
     CHOICE(
+        "epsilon-kind", "absolute|relative|stat", "absolute", "method", epsilon_kind,
+        "What epsilon is: a gap as it is; a share of the best possible objective; or, divided by the number of points, "
+        "the accuracy to which the data tell anything."),
+    CHOICE(
+        "guarantee", "proved|estimate", "proved", "method", guarantee,
+        "Whether every stage is proved to meet epsilon, or stages may rely on an estimate from remembered gradients, "
+        "which is cheaper (method table)."),
+    COUNT("stage-budget", "N", "", "method", stage_budget, 1, 1e15,
+          "At most N gradients a stage, for methods that hold epsilon; where that is not enough the bound says so, and "
+          "the exit code is 5."),
+    CHOICE(
         "setting", "theory|paper|tuned", "tuned", "method", setting,
         "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "
         "override single ones."),

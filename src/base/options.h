@@ -11,6 +11,8 @@ enum kf_setting { KF_SETTING_THEORY, KF_SETTING_PAPER, KF_SETTING_TUNED };
 enum kf_on_error { KF_ON_ERROR_STOP, KF_ON_ERROR_SKIP };
 enum kf_scale { KF_SCALE_NONE, KF_SCALE_COLUMNS, KF_SCALE_ROWS, KF_SCALE_MINMAX };
 enum kf_storage { KF_STORAGE_AUTO, KF_STORAGE_DENSE, KF_STORAGE_SCALED };
+enum kf_epsilon { KF_EPSILON_ABSOLUTE, KF_EPSILON_RELATIVE, KF_EPSILON_STAT };
+enum kf_guarantee { KF_GUARANTEE_PROVED, KF_GUARANTEE_ESTIMATE };
 enum kf_count { KF_COUNT_AUTO, KF_COUNT_ACTUAL, KF_COUNT_PAPER };
 enum kf_header { KF_HEADER_AUTO, KF_HEADER_YES, KF_HEADER_NO };
 
@@ -25,6 +27,8 @@ struct keepfit_options {
     /* method */
     char *method;
     double epsilon;
+    int epsilon_kind, guarantee;
+    uint64_t stage_budget;
     int setting;
     double alpha;
     uint64_t inner, outer;

@@ -69,8 +69,10 @@ static struct kf_running *at_work(keepfit_fit *fit)
 /* For auto: look again, now that the problem may have grown. */
 static keepfit_status choose_method(keepfit_fit *fit, keepfit_error *error)
 {
-    if (strcmp(fit->asked->name, "auto") != 0)
-        return fit->running_count ? KEEPFIT_OK : start_method(fit, fit->asked, error);
+    if (strcmp(fit->asked->name, "auto") != 0) {
+        const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
+        return fit->running_count ? KEEPFIT_OK : start_method(fit, instead ? instead : fit->asked, error);
+    }
     const struct kf_method *chosen = kf_method_choose(&fit->problem, &fit->reason);
     if (fit->running_count && at_work(fit)->method == chosen)
         return KEEPFIT_OK;
@@ -328,10 +330,21 @@ static bool is_finite(struct kf_problem *problem)
            kf_all_finite(2 * objective->outputs, objective->pair_sums);
 }
 
+/* What the stage promised, and whether it kept it. */
+static void keep_account(keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->problem;
+    if (isnan(problem->bound))
+        return;
+    fit->worst_bound = fmax(fit->worst_bound, problem->bound);
+    fit->missed += problem->bound > problem->target;
+}
+
 static keepfit_status run_stage(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
-    problem->bound = NAN;
+    problem->bound = problem->target = NAN;
+    problem->fo_before = problem->objective.fo;
     keepfit_status status = choose_method(fit, &fit->error);
     kf_iterate_suit(problem);
     if (status == KEEPFIT_OK && problem->objective.weight_total > 0)
@@ -341,8 +354,8 @@ static keepfit_status run_stage(keepfit_fit *fit)
                          problem->points.count);
     else if (status == KEEPFIT_OK && !is_finite(problem))
         status = fail_overflow(fit);
-    if (status == KEEPFIT_OK && !isnan(problem->bound))
-        fit->worst_bound = fmax(fit->worst_bound, problem->bound);
+    if (status == KEEPFIT_OK)
+        keep_account(fit);
     return status;
 }
 
@@ -436,6 +449,8 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .lambda = objective->lambda,
         .bound = problem->bound,
         .worst_bound = fit->worst_bound,
+        .target = problem->target,
+        .missed = fit->missed,
         .smoothness = kf_smoothness(objective),
         .seconds = fit->seconds,
         .validated = fit->validated,

@@ -31,6 +31,7 @@ struct keepfit_fit {
 
     uint64_t features; /* highest feature so far */
     double worst_bound;
+    uint64_t missed; /* stages whose bound exceeded their target */
     double seconds;
     uint64_t validated, wrong;
     double validation_loss_sum, validation_square_sum;

@@ -250,6 +250,21 @@ void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const 
         problem->objective.type->add(&problem->objective, scale, point, factors, problem->iterate.drift);
 }
 
+struct kf_pair kf_iterate_dots(const struct kf_problem *problem, size_t point)
+{
+    const struct kf_iterate *iterate = &problem->iterate;
+    const struct kf_view *view = &iterate->view;
+    keepfit_row row = kf_points_row(&problem->points, point);
+    struct kf_pair dots;
+    if (iterate->scaled) {
+        struct kf_pair on = problem->objective.kernels->pair_dot(&row, iterate->pairs);
+        return (struct kf_pair){view->s * on.first + view->c * on.second, on.second};
+    }
+    kf_row_scores(&row, problem->x, kf_size(problem), 1, &dots.first);
+    kf_row_scores(&row, iterate->drift, kf_size(problem), 1, &dots.second);
+    return dots;
+}
+
 void kf_drift_read(struct kf_problem *problem, double *drift)
 {
     const struct kf_iterate *iterate = &problem->iterate;

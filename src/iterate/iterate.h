@@ -96,7 +96,9 @@ void kf_give_back(struct kf_problem *problem, double *vector);
 
 /* m += scale * (the gradient that the factors of point stand for); x stays. */
 void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors);
-/* m, as a plain vector; for tests. */
+/* The row's products with x and with m, for models of one output. */
+struct kf_pair kf_iterate_dots(const struct kf_problem *problem, size_t point);
+/* m, as a plain vector. */
 void kf_drift_read(struct kf_problem *problem, double *drift);
 
 /* A weighted mean of the iterates from now on, which at the end becomes the iterate. */

@@ -23,6 +23,8 @@ struct kf_problem {
     struct kf_iterate iterate;          /* the model: the output of the last stage */
     double *x;                          /* it as a plain vector: itself where dense, otherwise after kf_read */
     double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
+    double target;                      /* what it has to be at most at this stage; NaN where nothing is promised */
+    uint64_t fo_before;                 /* FOs before this stage */
     double *scratch;                    /* one vector, for projections; NULL where there are none */
     double *spare;                      /* another, for kf_gap_bound inside a domain */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */

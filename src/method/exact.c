@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "certificate/goal.h"
 #include "kernels/kernels.h"
 #include "method/method.h"
 #include "optimum/lapack.h"
@@ -30,6 +31,7 @@ struct exact {
     double factor_diagonal; /* lambda W_0 */
     size_t factor_points;   /* points when it was made */
     double *first;          /* q */
+    double square;          /* sum w b^2 */
     double *origin;         /* always 0: where the new point's gradient is asked for */
     double *residual, *direction, *bent, *solved;
     struct kf_quadratic quadratic; /* inside a domain */
@@ -77,7 +79,8 @@ static void take_point(struct kf_problem *problem, struct exact *exact, size_t j
     kf_factors(objective, &origin, j, problem->factors[0]); /* -2 w b */
     objective->type->add(objective, -0.5, j, problem->factors[0], exact->first);
     keepfit_row row = kf_points_row(&problem->points, j);
-    double weight = problem->points.place[j].weight;
+    double weight = problem->points.place[j].weight, target = problem->points.place[j].target;
+    exact->square += weight * target * target;
     for (size_t p = 0; p < row.count; p++) {
         double *column = exact->second + (row.index ? row.index[p] : p) * exact->stride;
         double scale = weight * row.value[p];
@@ -228,6 +231,9 @@ static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepf
         solve(problem, exact, diagonal);
     }
     measure_residual(problem, exact, diagonal);
+    /* the objective times W: sum w b^2 - 2 q.x + x.(S + diagonal)x */
+    double total = exact->square - kf_dot(size, exact->first, problem->x) - kf_dot(size, exact->residual, problem->x);
+    problem->target = kf_goal_target(&(struct kf_goal){.losses = total}, problem, 0);
     kf_scale(size, -2 * kf_inverse_weight(&problem->objective), exact->residual); /* now the gradient */
     problem->bound = kf_gap_bound(problem, problem->x, exact->residual);
     return KEEPFIT_OK;

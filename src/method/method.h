@@ -16,8 +16,10 @@ struct kf_method {
     int draws_from;       /* the first point drawn at stage i is uniform on 1 .. i - draws_from; negative: none is */
     bool scaled;          /* moves the iterate through iterate.h alone, so it may be scaled */
     bool looks_back;      /* reads the iterate before the last step; with a free intercept only the dense one can */
-    bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound */
+    bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound and problem->target */
     size_t state_size;
+    /* The method that takes this one's place for such a problem; may be NULL, and may say NULL. */
+    const struct kf_method *(*instead)(const struct kf_problem *problem);
     /* Registers vectors, reads options. The state is zeroed before. */
     keepfit_status (*create)(struct kf_problem *problem, void *state, keepfit_error *error);
     keepfit_status (*stage)(struct kf_problem *problem, void *state, keepfit_error *error);

@@ -1,24 +1,28 @@
 /* The table of methods, and the choice that "auto" makes. */
 #include <string.h>
 
+#include "certificate/curvature.h"
 #include "method/csvrg.h"
 #include "method/method.h"
 
-extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_exact, kf_refit;
+extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_exact, kf_refit,
+    kf_quadratic_method, kf_table;
 
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
     .name = "auto",
-    .summary = "chooses: exact for squared loss with few features, refit otherwise; holds epsilon, proved",
+    .summary = "chooses among exact, quadratic, table and refit by loss, size and domain; holds epsilon, proved",
     .holds_epsilon = true,
 };
 
 static const struct kf_method *const methods[] = {
-    &automatic, &kf_csvrg_method, &kf_gd,       &kf_sgd,   &kf_sgd_sparse, &kf_svrg,
-    &kf_saga,   &kf_sarah,        &kf_katyusha, &kf_exact, &kf_refit,
+    &automatic, &kf_csvrg_method, &kf_gd,    &kf_sgd,   &kf_sgd_sparse,       &kf_svrg,  &kf_saga,
+    &kf_sarah,  &kf_katyusha,     &kf_exact, &kf_refit, &kf_quadratic_method, &kf_table,
 };
 
 #define FEW_FEATURES 512
+/* Where no curvature is known, Newton's method beats sampled steps up to about this many. */
+#define FEW_COORDINATES 256
 
 const struct kf_method *kf_method_entry(size_t k)
 {
@@ -40,10 +44,19 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
         *reason = "without a regulariser nothing can be proved";
         return &kf_csvrg_method;
     }
-    if (objective->loss == kf_loss_entry(0) && kf_size(problem) <= FEW_FEATURES) {
+    if (objective->loss == kf_loss_entry(0) && !objective->free && kf_size(problem) <= FEW_FEATURES) {
         *reason = "squared loss and few features: the exact optimum costs one gradient a point";
         return &kf_exact;
     }
-    *reason = "the model is held until its bound exceeds epsilon, then solved again";
-    return &kf_refit;
+    if (kf_curvature_suits(problem)) {
+        *reason =
+            "few features and a loss of known curvature: held, and improved by Newton's steps with an old Hessian";
+        return &kf_quadratic_method;
+    }
+    if (!objective->loss || objective->free || kf_size(problem) <= FEW_COORDINATES) {
+        *reason = "few coordinates: held until the bound exceeds epsilon, then solved again";
+        return &kf_refit;
+    }
+    *reason = "many coordinates: held with a table of gradients, and improved by steps that cost a row each";
+    return &kf_table;
 }

@@ -29,6 +29,8 @@ struct kf_loss {
     /* The largest |slope| for scores within [-score, score] (of the score vector's norm). */
     double (*slope_bound)(double score, double b, double delta);
     bool probabilities;
+    /* The third derivative is at most this times the second; infinite where it is not bounded so. */
+    double concordance;
 };
 
 static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, size_t outputs, double b, double delta,

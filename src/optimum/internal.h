@@ -19,6 +19,8 @@ static inline double kf_standing_scale(const struct kf_standing *at)
     return fmax(at->zero_value, fabs(at->value));
 }
 
+/* Room for what Newton's method needs: score curvatures, and a matrix if dense. */
+bool kf_optimum_reserve(struct kf_optimum *optimum, const struct kf_problem *problem, bool hessian, bool dense);
 /* Fills in everything from x. */
 void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at);
 

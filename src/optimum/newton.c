@@ -79,6 +79,15 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
         hessian[k * size + k] *= 1 + 1e-9;
 }
 
+bool kf_hessian_assemble(struct kf_optimum *optimum, struct kf_problem *problem, const double *x)
+{
+    if (!kf_optimum_reserve(optimum, problem, true, true))
+        return false;
+    kf_curves(optimum, problem, x);
+    assemble(optimum, problem);
+    return true;
+}
+
 /* Newton's direction in spare[0], and how much the quadratic model falls along it; negative: no direction. */
 static double model_direction(struct kf_optimum *optimum, struct kf_problem *problem, const struct kf_standing *at,
                               double precision, double **spare)

@@ -61,7 +61,7 @@ void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const dou
     objective->fo += problem->points.count;
 }
 
-static bool reserve(struct kf_optimum *optimum, const struct kf_problem *problem, bool hessian, bool dense)
+bool kf_optimum_reserve(struct kf_optimum *optimum, const struct kf_problem *problem, bool hessian, bool dense)
 {
     size_t size = kf_size(problem), each = problem->objective.outputs * problem->objective.outputs;
     return KF_RESERVE(optimum->work, optimum->work_capacity, WORK_VECTORS * (size + 1)) &&
@@ -77,7 +77,7 @@ keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *pr
     size_t size = kf_size(problem);
     bool hessian = problem->objective.type->has_hessian;
     bool dense = hessian && size <= KF_DENSE_MOST;
-    if (!reserve(optimum, problem, hessian, dense))
+    if (!kf_optimum_reserve(optimum, problem, hessian, dense))
         return kf_fail_memory(error);
     double *vectors[WORK_VECTORS];
     for (size_t k = 0; k < WORK_VECTORS; k++)

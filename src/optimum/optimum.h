@@ -30,4 +30,8 @@ void kf_optimum_free(struct kf_optimum *optimum);
 keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
                                double *sum, keepfit_error *error);
 
+/* The Hessian at x in optimum->quadratic.hessian, and each point's part of it, w_j times its score curvature, in
+ * optimum->curve. One FO a point. False: out of memory. */
+bool kf_hessian_assemble(struct kf_optimum *optimum, struct kf_problem *problem, const double *x);
+
 #endif

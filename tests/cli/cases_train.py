@@ -8,7 +8,8 @@ import time
 
 from harness import TRACE_HEAD, libsvm, near, numbers, over, read_trace, same, without_seconds
 
-METHODS = ("auto", "csvrg", "gd", "sgd", "sgd-sparse", "svrg", "saga", "sarah", "katyusha", "exact", "refit")
+METHODS = ("auto", "csvrg", "gd", "sgd", "sgd-sparse", "svrg", "saga", "sarah", "katyusha", "exact", "refit",
+           "quadratic", "table")
 LOSSES = ("squared", "logistic", "huber", "hinge", "softmax")
 DOMAINS = ("none", "ball:1", "box:-1:1", "simplex")
 CONTRACT = ("method", "loss", "lambda", "epsilon", "stages", "features", "fo", "steps", "seconds", "objective", "bound",
@@ -326,7 +327,7 @@ def case_variants_of_the_objective(box, what):
     box.write("data.csv", "x,y,w\n" + "".join("%r,%r,%d\n" % (r[0], b + 2, w) for (r, b), w in zip(rows, weight)))
     words = {"bias": ["--bias", "1"], "intercept": ["--intercept"], "lambda-total": ["--lambda-total", "3"],
              "weights": []}[what] + ([] if what == "lambda-total" else ["--lambda", "0.1"])
-    box.run("train", *words, "--weight-column", "w", "--target", "y", "-m", "m.kf", "data.csv")
+    box.run("train", *words, "--epsilon", "1e-13", "--weight-column", "w", "--target", "y", "-m", "m.kf", "data.csv")
     model = box.weights("m.kf")
     total = sum(weight)
     xx = sum(w * r[0] ** 2 for (r, _), w in zip(rows, weight)) / total

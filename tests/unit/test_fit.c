@@ -13,8 +13,8 @@ static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
     return n == m && memcmp(x, y, n * sizeof *x) == 0;
 }
 
-static const char *const every_method[] = {"gd",    "sgd",      "sgd-sparse", "svrg",  "saga",
-                                           "sarah", "katyusha", "csvrg",      "refit", "exact"};
+static const char *const every_method[] = {"gd",       "sgd",   "sgd-sparse", "svrg",  "saga",      "sarah",
+                                           "katyusha", "csvrg", "refit",      "exact", "quadratic", "table"};
 #define METHODS (sizeof every_method / sizeof every_method[0])
 
 static void test_block(struct tap *tap, const char *method)

@@ -71,6 +71,8 @@ static const struct {
     {"csvrg", "setting=paper inner=500", 3e-2},
     {"exact", "", 1e-12},
     {"refit", "epsilon=1e-8", 1e-8},
+    {"quadratic", "epsilon=1e-8", 1e-8},
+    {"table", "epsilon=1e-7", 1e-7},
     {"auto", "epsilon=1e-6", 1e-6},
 };
 

@@ -1,0 +1,66 @@
+/* A proof of the gap from curvature: the Newton decrement with a self-concordance factor.
+ *
+ * At an anchor p, at a stage of weight W0, the Hessian H of the mean objective was factorised. For losses whose third
+ * derivative is at most M times their second (M = 1 for logistic, 0 for squared), at a later stage, at x, with gradient g:
+ *
+ *   the sum of the Hessians only grows with new points, so the Hessian at x is at least c H, c = exp(-M r) W0/W,
+ *   r = max |a_j.(x-p)| <= R |x-p|_H,  R^2 = max a_j' H^-1 a_j over the points that H was made of;
+ *   along any v it stays above exp(-M R |v|_H) c H; integrating twice and minimising over v,
+ *
+ *   gap <= (c/(MR)^2) (t + (1-t) ln(1-t)),   t = M R |g|_{H^-1} / c < 1;     nothing is proved otherwise
+ *
+ * which is |g|^2_{H^-1}/(2c) for small t. A few points of huge leverage (rare features) would spoil R; they are left out of H,
+ * which is a smaller Hessian and proves no less. Steps use the whole one.
+ *
+ * |g|_{H^-1} is followed in O(d nnz) a new point through H^-1, which is kept as a matrix. */
+#ifndef KF_CURVATURE_H
+#define KF_CURVATURE_H
+
+#include "optimum/optimum.h"
+
+struct kf_curvature {
+    bool anchored;  /* there is a factor for steps */
+    bool certified; /* and what bounds need */
+    size_t size, capacity;
+    double *hessian; /* H, both triangles, leading dimension capacity like the next two */
+    double *inverse;
+    double *factor;                  /* Cholesky factor of the whole Hessian */
+    double *work;                    /* the vectors below, and two more */
+    double *anchor, *at_sum, *at_x;  /* p; H^-1 sum; H^-1 x (regularised coordinates) */
+    double sum_sum, sum_x, x_x;      /* sum'H^-1 sum, sum'H^-1 x, x'H^-1 x */
+    double weight, lambda, leverage; /* W0, lambda then, R^2 */
+    double stretch;                  /* r */
+    size_t points;                   /* that H was made of */
+    double *leverages;               /* of the points, when measured; negative: left out of H */
+    double most, inflation;          /* the largest that is let in; what they may have grown by since */
+    double measured;                 /* weight when all were measured */
+    size_t known;                    /* points that are in `leverages`; 0: none */
+    size_t leverages_capacity;
+};
+
+/* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
+bool kf_curvature_suits(const struct kf_problem *problem);
+void kf_curvature_free(struct kf_curvature *curvature);
+
+/* Anchors at problem->x, with all points so far: the Hessian for steps, i FOs. KEEPFIT_DIVERGED: it has no factor;
+ * KEEPFIT_NO_MEMORY. Neither anchors. */
+keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
+                                   struct kf_problem *problem);
+/* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at problem->x, target the
+ * bound that is aimed at. False: no memory, or no inverse. */
+bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                          const double *sum, double target);
+/* Follows the newest point, whose factor at problem->x is given; new features have been made room for. False: no memory. */
+bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor);
+/* x has moved, or the sum is not what it was. */
+void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+/* The bound at problem->x; infinite where nothing is proved. */
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem);
+/* |g|^2_{H^-1}, and t */
+double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem);
+double kf_curvature_reach(const struct kf_curvature *curvature, const struct kf_problem *problem);
+/* direction = -(whole Hessian at the anchor)^-1 gradient */
+void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,
+                       double *direction);
+
+#endif

@@ -1,0 +1,55 @@
+#include "certificate/goal.h"
+
+#include <math.h>
+
+#define MOVES_MOST 16
+
+static bool is_relative(const struct kf_problem *problem)
+{
+    return problem->options->epsilon_kind == KF_EPSILON_RELATIVE;
+}
+
+static double loss_of(struct kf_problem *problem, const struct kf_view *x, size_t j)
+{
+    struct kf_objective *objective = &problem->objective;
+    return problem->points.place[j].weight * objective->type->value(objective, x, j);
+}
+
+void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j)
+{
+    if (is_relative(problem))
+        goal->losses += loss_of(problem, x, j);
+}
+
+void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j)
+{
+    if (is_relative(problem))
+        goal->losses -= loss_of(problem, x, j);
+}
+
+void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change)
+{
+    if (!is_relative(problem))
+        return;
+    goal->losses += change;
+    if (!isnan(goal->losses) && goal->losses > 0 && ++goal->moves < MOVES_MOST)
+        return;
+    double mean = kf_objective_value(&problem->objective, to) - kf_regulariser(&problem->objective, to);
+    goal->losses = mean * problem->objective.weight_total;
+    goal->moves = 0;
+}
+
+double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *problem, double square)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double epsilon = problem->options->epsilon;
+    switch (problem->options->epsilon_kind) {
+    case KF_EPSILON_RELATIVE:
+        return epsilon / (1 + epsilon) *
+               fmax(goal->losses * kf_inverse_weight(objective) + objective->lambda * square, 0);
+    case KF_EPSILON_STAT:
+        return epsilon / (double)problem->points.count;
+    default:
+        return epsilon;
+    }
+}

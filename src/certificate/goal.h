@@ -1,0 +1,31 @@
+/* What the bound has to come down to at a stage: the user's epsilon in one of its kinds.
+ *
+ *   absolute   E
+ *   relative   E times the best possible objective. It is unknown, but at least g(x) - bound; so a bound of at most
+ *              E*g(x)/(1+E) is enough.
+ *   stat       E/i, the accuracy to which i points tell anything about their origin at all
+ *
+ * For the relative kind the sum of the losses at x is followed: each new point adds its loss, and when x moves, convexity
+ * gives a lower bound from the gradient, loss(x') >= loss(x) + grad loss(x).(x'-x), which is as good here as the sum itself.
+ * It is computed anew now and then, before such bounds add up to a loss that matters. */
+#ifndef KF_GOAL_H
+#define KF_GOAL_H
+
+#include "iterate/problem.h"
+
+struct kf_goal {
+    double losses;  /* sum of the weighted losses at x, or a little less */
+    unsigned moves; /* since it was computed */
+};
+
+/* Point j has come; x is where it was. */
+void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j);
+/* Point j leaves. */
+void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j);
+/* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), NaN where that is not known. */
+void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change);
+
+/* The largest bound that meets epsilon at this stage, for x with |x|^2 = square over the regularised coordinates. */
+double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *problem, double square);
+
+#endif

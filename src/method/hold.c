@@ -1,0 +1,217 @@
+#include "method/hold.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+
+/* A solve goes on to this share of the target, so that it lasts for some stages. */
+#define SOLVE_TO 0.25
+#define ROUNDS_MOST 60
+/* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
+#define GROWTH_MOST 1.5
+#define STRETCH_MOST 0.5
+/* The bounds are made ready once a step promises less than this multiple of the target. */
+#define CERTIFY_BELOW 100
+/* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
+#define EARLY 4
+#define TRIES_MOST 20
+/* A step is good if the slope at its end is at most this share of the one at its start, uphill. */
+#define SLOPE_MOST 0.5
+/* A step that takes the decrement down by less than this asks for a Hessian at the current x. */
+#define CONTRACTION_LEAST 0.6
+
+keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse)
+{
+    hold->reuse = reuse;
+    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
+                kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction);
+    return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
+}
+
+void kf_hold_forget(struct kf_hold *hold)
+{
+    hold->tracked = false;
+    hold->curvature.anchored = hold->curvature.certified = false;
+}
+
+void kf_hold_destroy(struct kf_hold *hold)
+{
+    kf_optimum_free(&hold->optimum);
+    kf_curvature_free(&hold->curvature);
+}
+
+static void measure_square(struct kf_problem *problem, struct kf_hold *hold)
+{
+    size_t free = problem->objective.free;
+    hold->square = kf_square(kf_size(problem) - free, problem->x + free);
+}
+
+/* The gradient sum at x from a pass, when x has moved there. */
+static void refresh(struct kf_problem *problem, struct kf_hold *hold, double change)
+{
+    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, hold->sum, NULL, problem->factors[0]);
+    measure_square(problem, hold);
+    kf_goal_move(&hold->goal, problem, problem->x, change);
+    kf_curvature_move(&hold->curvature, problem, hold->sum);
+}
+
+static keepfit_status take_newest(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+{
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1;
+    if (!hold->tracked) {
+        refresh(problem, hold, NAN);
+        hold->tracked = true;
+        return KEEPFIT_OK;
+    }
+    double *factors = problem->factors[0];
+    kf_factors(objective, &problem->iterate.view, newest, factors);
+    objective->type->add(objective, 1, newest, factors, hold->sum);
+    kf_goal_take(&hold->goal, problem, &problem->iterate.view, newest);
+    bool room = kf_curvature_take(&hold->curvature, problem, newest, factors[0]);
+    return room ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
+/* The smaller of the two bounds, NaN where neither proves anything; the one from the gradient's norm, O(d), only where the other is not enough. */
+static double best_bound(struct kf_problem *problem, struct kf_hold *hold, double enough)
+{
+    double bound = kf_curvature_bound(&hold->curvature, problem);
+    if (bound <= enough)
+        return bound;
+    kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+    bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient)); /* which may be NaN: then the first one */
+    return isinf(bound) ? NAN : bound;
+}
+
+/* Whether the stage may compute so many gradients more. */
+static bool affords(const struct kf_problem *problem, uint64_t gradients)
+{
+    uint64_t budget = problem->options->stage_budget, spent = problem->objective.fo - problem->fo_before;
+    return budget == 0 || spent + gradients <= budget;
+}
+
+static bool must_anchor(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    const struct kf_curvature *curvature = &hold->curvature;
+    return !hold->reuse || !curvature->anchored || (curvature->certified && curvature->stretch > STRETCH_MOST) ||
+           problem->objective.weight_total > GROWTH_MOST * curvature->weight;
+}
+
+/* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
+static double aim(struct kf_problem *problem, struct kf_hold *hold)
+{
+    kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+    kf_curvature_step(&hold->curvature, problem, hold->gradient, hold->direction);
+    return -kf_dot(kf_size(problem), hold->gradient, hold->direction);
+}
+
+/* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
+ * where the slope turns up. Each try is a pass. False: no length helps. */
+static bool advance(struct kf_problem *problem, struct kf_hold *hold, double decrement)
+{
+    size_t size = kf_size(problem);
+    double length = 1, at = 0;
+    for (int tries = 0; tries < TRIES_MOST && affords(problem, problem->points.count); tries++) {
+        double change = (length - at) * kf_dot(size, hold->sum, hold->direction);
+        kf_add(size, length - at, hold->direction, problem->x);
+        at = length;
+        problem->steps++;
+        refresh(problem, hold, change);
+        kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+        double slope = kf_dot(size, hold->gradient, hold->direction);
+        if (slope <= SLOPE_MOST * decrement)
+            return true;
+        length *= fmax(decrement / (decrement + slope), 0.05);
+    }
+    return false;
+}
+
+static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
+{
+    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
+    problem->bound = best_bound(problem, hold, SOLVE_TO * problem->target);
+    return problem->bound <= SOLVE_TO * problem->target;
+}
+
+/* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
+static bool improve(struct kf_problem *problem, struct kf_hold *hold)
+{
+    struct kf_curvature *curvature = &hold->curvature;
+    uint64_t pass = problem->points.count;
+    double before = INFINITY;
+    bool fresh = false;
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        double decrement = fresh || must_anchor(problem, hold) ? INFINITY : aim(problem, hold);
+        if (!(decrement < CONTRACTION_LEAST * before)) {
+            if (!affords(problem, 2 * pass))
+                return true; /* what there is has to do */
+            if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)
+                return false;
+            fresh = true;
+            decrement = aim(problem, hold);
+        }
+        if (!isfinite(decrement) || !advance(problem, hold, decrement))
+            return !affords(problem, pass);
+        bool early = hold->reuse && !problem->objective.free && pass < EARLY * kf_size(problem);
+        if (!curvature->certified && !early && decrement < CERTIFY_BELOW * problem->target)
+            kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target);
+        if (is_enough(problem, hold))
+            return true;
+        fresh = !hold->reuse;
+        before = decrement;
+    }
+    return problem->bound <= problem->target;
+}
+
+/* From wherever x is, with a line search; as far as the gradient's norm tells. */
+static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+{
+    keepfit_status status =
+        kf_optimum_find(&hold->optimum, problem, SOLVE_TO * problem->target, problem->x, hold->sum, error);
+    problem->steps++;
+    measure_square(problem, hold);
+    kf_goal_move(&hold->goal, problem, problem->x, NAN);
+    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
+    problem->bound = best_bound(problem, hold, 0);
+    return status;
+}
+
+/* A better x lowers a relative target: until both have met. */
+static keepfit_status solve_anew(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+{
+    keepfit_status status = KEEPFIT_OK;
+    for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && affords(problem, 2 * problem->points.count); k++) {
+        status = solve_once(problem, hold, error);
+        if (!(problem->bound > problem->target))
+            break;
+    }
+    /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
+    if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(problem), problem->x))
+        return status;
+    kf_error_clear(error);
+    return KEEPFIT_OK;
+}
+
+/* With free coordinates and no curvature the gradient's norm proves nothing; an estimate decides then. */
+static bool is_good(struct kf_problem *problem, struct kf_hold *hold)
+{
+    if (!isnan(problem->bound))
+        return problem->bound <= problem->target;
+    return kf_gap_estimate(problem, problem->x, hold->gradient) <= problem->target;
+}
+
+keepfit_status kf_hold_stage(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+{
+    keepfit_status status = take_newest(problem, hold, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
+    problem->bound = best_bound(problem, hold, problem->target);
+    if (is_good(problem, hold))
+        return KEEPFIT_OK;
+    if (kf_curvature_suits(problem) && improve(problem, hold))
+        return KEEPFIT_OK;
+    return solve_anew(problem, hold, error);
+}

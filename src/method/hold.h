@@ -1,0 +1,30 @@
+/* Hold and certify: x stands still while its exact gradient takes in each new point with 1 FO, so that the bound on the gap
+ * stays proved. Only when it exceeds what epsilon asks for is x improved.
+ *
+ * How, is what methods differ in. Where curvature is known (certificate/curvature.h) by Newton's steps, each followed by a
+ * pass that makes the gradient exact again: with the Hessian of the current x every time, or with an old one as long as it
+ * serves. Elsewhere (domains, other losses, many features) the stage's problem is solved by optimum/optimum.h. */
+#ifndef KF_HOLD_H
+#define KF_HOLD_H
+
+#include "certificate/curvature.h"
+#include "certificate/goal.h"
+#include "method/method.h"
+
+struct kf_hold {
+    bool reuse;  /* Newton's steps with the Hessian of an earlier x, while it serves */
+    double *sum; /* of the points' gradients at problem->x */
+    double *gradient, *direction;
+    double square; /* |x|^2 over the regularised coordinates */
+    bool tracked;  /* sum is valid for all points but the newest */
+    struct kf_goal goal;
+    struct kf_curvature curvature;
+    struct kf_optimum optimum;
+};
+
+keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse);
+keepfit_status kf_hold_stage(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error);
+void kf_hold_forget(struct kf_hold *hold);
+void kf_hold_destroy(struct kf_hold *hold);
+
+#endif

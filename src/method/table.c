@@ -1,0 +1,265 @@
+/* Continual SAGA, held and certified. The table has the factors of every point's gradient when it was last computed, and the
+ * drift is their sum m. While all of them were taken at the current x, m is the exact gradient sum: x is held, a new
+ * point joins the table with 1 FO, and the bound of every stage is proved.
+ *
+ * When the bound exceeds what epsilon asks for, x moves by SAGA's steps
+ *
+ *     x <- P(x - step * (grad f_u(x) - table_u + m/W + 2 lambda x)),   table_u <- grad f_u(x)                      (1 FO)
+ *
+ * until |m/W + 2 lambda x|^2/(2 mu), with a table that is now partly stale, is below half of that. Then the table is filled at the
+ * new x (i FOs) and the bound is proved again, or the walk goes on. With --guarantee estimate the table is not filled and the
+ * estimate counts.
+ *
+ * The step starts at 1/(3L), L the largest curvature of any point, and adapts: rounds that bring the estimate down make it
+ * longer, up to a few times that, since hardly any point shows its largest curvature; a round that does not makes it shorter.
+ *
+ * In the whole space |m/W + 2 lambda x|^2 follows |m|^2, m.x and |x|^2, which a new point changes in O(nnz); they are computed
+ * anew when x has moved, and before rounding adds up. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "certificate/goal.h"
+#include "kernels/kernels.h"
+#include "method/constants.h"
+#include "method/method.h"
+
+#define STEP_FIRST (1.0 / 3)
+/* Only losses that bend less away from 0 than at it allow longer steps. */
+#define STEP_MOST(loss) ((loss) && (loss)->probabilities ? 1.0 : STEP_FIRST)
+#define STEP_LEAST 0.02
+#define ROUNDS_MOST 1000
+/* A round that ends this much worse than it began went astray. */
+#define GONE_ASTRAY 1e3
+#define USUAL_SHARE 0.75
+#define ESTIMATE_SHARE 0.5
+#define SYNCHRONISE 1024 /* points, at most, between two computations of the three products */
+
+struct table {
+    double *factors; /* of every point */
+    size_t factors_capacity;
+    double *before, *sum; /* x before a walk; for a relative epsilon also m */
+    double step;          /* times 1/L */
+    double usual;         /* steps that a walk took lately */
+    bool filled;          /* the table has all points but the newest */
+    bool stale;           /* some were taken at another x */
+    double mm, mx, xx;    /* |m|^2, m.x, |x|^2 */
+    unsigned followed;    /* points since these were computed */
+    struct kf_goal goal;
+};
+
+static keepfit_status table_create(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct table *table = state;
+    (void)error;
+    table->step = STEP_FIRST;
+    bool relative = problem->options->epsilon_kind == KF_EPSILON_RELATIVE;
+    bool room = kf_iterate_prepare(problem, KF_NEEDS_DRIFT) && kf_problem_vector(problem, &table->before) &&
+                (!relative || kf_problem_vector(problem, &table->sum));
+    return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
+}
+
+/* Whether three numbers tell the gradient's norm: in the whole space, where all coordinates are regularised. */
+static bool has_products(const struct kf_problem *problem)
+{
+    return kf_domain_is_whole(&problem->domain) && !problem->objective.free && kf_is_single(&problem->objective);
+}
+
+/* The bound, or estimate, from all of m and x. */
+static double measure(struct kf_problem *problem, struct table *table)
+{
+    const double *x = kf_read(problem);
+    double *gradient = kf_borrow(problem);
+    size_t size = kf_size(problem), free = problem->objective.free;
+    kf_drift_read(problem, gradient);
+    table->mm = kf_square(size, gradient);
+    table->mx = kf_dot(size, gradient, x);
+    table->xx = kf_square(size - free, x + free);
+    table->followed = 0;
+    kf_complete_gradient(&problem->objective, gradient, x, gradient);
+    double bound = free ? kf_gap_estimate(problem, x, gradient) : kf_gap_bound(problem, x, gradient);
+    kf_give_back(problem, gradient);
+    return bound;
+}
+
+/* The same from the three products, where they tell enough digits of it. */
+static double bound_now(struct kf_problem *problem, struct table *table)
+{
+    if (!has_products(problem) || table->followed > SYNCHRONISE)
+        return measure(problem, table);
+    double mean = kf_inverse_weight(&problem->objective), mu = 2 * problem->objective.lambda;
+    double of_m = mean * mean * table->mm, of_x = mu * mu * table->xx;
+    double square = of_m + 2 * mean * mu * table->mx + of_x;
+    if (square < 1e-9 * (of_m + of_x))
+        return measure(problem, table);
+    return (square + 1e-13 * (of_m + of_x)) / (2 * mu);
+}
+
+/* The newest point joins the table at the current x. */
+static void take_newest(struct kf_problem *problem, struct table *table)
+{
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
+    double *factors = table->factors + newest * each;
+    kf_factors(objective, &problem->iterate.view, newest, factors);
+    kf_goal_take(&table->goal, problem, &problem->iterate.view, newest);
+    if (has_products(problem)) {
+        struct kf_pair on = kf_iterate_dots(problem, newest); /* with x and with m */
+        keepfit_row row = kf_points_row(&problem->points, newest);
+        table->mm += factors[0] * (2 * on.second + factors[0] * kf_square(row.count, row.value));
+        table->mx += factors[0] * on.first;
+        table->followed++;
+    }
+    kf_drift_add(problem, 1, newest, factors);
+}
+
+static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
+{
+    struct kf_objective *objective = &problem->objective;
+    size_t i = problem->points.count, each = objective->type->factor_count(objective);
+    double mean = kf_inverse_weight(objective), share = (double)i * mean;
+    double step = table->step / kf_constant_smoothness(problem);
+    struct kf_sampler sampler;
+    kf_sampler_start(&sampler, problem, i, steps, table->factors);
+    for (uint64_t t = 0; t < steps; t++) {
+        size_t u = kf_sampler_next(&sampler);
+        kf_step_sampled(problem, step, mean, &(struct kf_sample){share, 1, u, table->factors + u * each, true}, 1);
+    }
+    table->stale = true;
+}
+
+static bool affords(const struct kf_problem *problem, uint64_t gradients)
+{
+    uint64_t budget = problem->options->stage_budget, spent = problem->objective.fo - problem->fo_before;
+    return budget == 0 || spent + gradients <= budget;
+}
+
+/* The step was too long: x is where the walk began again, the table is filled there, and steps are shorter from now on. */
+static void go_back(struct kf_problem *problem, struct table *table)
+{
+    kf_read(problem);
+    kf_copy(problem, problem->x, table->before);
+    kf_load(problem);
+    kf_drift_recompute(problem, problem->points.count, table->factors);
+    problem->iterate.overflown = false;
+    table->step = fmax(0.25 * table->step, STEP_LEAST);
+    table->stale = false;
+}
+
+/* Rounds of steps until the estimate is `enough`. A look at it costs O(d): a round should not be cheaper than that, and the
+ * first one is most of what was needed lately. */
+static void walk_until(struct kf_problem *problem, struct table *table, double enough)
+{
+    size_t i = problem->points.count, row = problem->points.entries / i + 1;
+    uint64_t round = i / 8 + 8, looks = 2 * kf_size(problem) / row, walked = 0;
+    uint64_t after = problem->options->guarantee == KF_GUARANTEE_PROVED ? i : 0;
+    double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
+    round = round < looks ? looks : round;
+    for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && affords(problem, round + after); k++) {
+        uint64_t usual = (uint64_t)(USUAL_SHARE * table->usual);
+        uint64_t steps = k == 0 && usual > round && affords(problem, usual + after) ? usual : round;
+        walk(problem, table, steps);
+        double now = measure(problem, table);
+        walked += steps;
+        if (!(now <= GONE_ASTRAY * estimate)) {
+            go_back(problem, table);
+            estimate = measure(problem, table);
+            continue;
+        }
+        table->step = now < estimate ? fmin(1.1 * table->step, most) : fmax(0.5 * table->step, STEP_LEAST);
+        estimate = now;
+    }
+    table->usual += 0.5 * ((double)walked - table->usual);
+}
+
+/* Where the walk began, and then by how much the losses have changed since, at least. */
+static void remember_start(struct kf_problem *problem, struct table *table)
+{
+    kf_copy(problem, table->before, kf_read(problem));
+    if (table->sum)
+        kf_drift_read(problem, table->sum);
+}
+
+static void tell_goal(struct kf_problem *problem, struct table *table, bool exact)
+{
+    double change = NAN;
+    const double *x = kf_read(problem);
+    if (table->sum && exact)
+        change = kf_dot(kf_size(problem), table->sum, x) - kf_dot(kf_size(problem), table->sum, table->before);
+    kf_goal_move(&table->goal, problem, x, change);
+}
+
+/* Makes m exact where that was asked for, and looks where that leaves us. */
+static void settle(struct kf_problem *problem, struct table *table)
+{
+    if (problem->options->guarantee == KF_GUARANTEE_PROVED) {
+        kf_drift_recompute(problem, problem->points.count, table->factors);
+        table->stale = false;
+    }
+    problem->bound = measure(problem, table);
+    problem->target = kf_goal_target(&table->goal, problem, table->xx);
+}
+
+/* All points at once, at the beginning and when remembered gradients are void. */
+static void begin(struct kf_problem *problem, struct table *table)
+{
+    kf_drift_recompute(problem, problem->points.count, table->factors);
+    kf_goal_move(&table->goal, problem, kf_read(problem), NAN);
+    table->filled = true;
+    table->stale = false;
+    measure(problem, table);
+}
+
+static keepfit_status table_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct table *table = state;
+    struct kf_objective *objective = &problem->objective;
+    size_t i = problem->points.count, each = objective->type->factor_count(objective);
+    if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(table->factors, table->factors_capacity, i * each))
+        return kf_fail_memory(error);
+    if (table->filled)
+        take_newest(problem, table);
+    else
+        begin(problem, table);
+    problem->target = kf_goal_target(&table->goal, problem, table->xx);
+    problem->bound = bound_now(problem, table);
+    for (int k = 0; k < ROUNDS_MOST && !(problem->bound <= problem->target); k++) {
+        bool exact = !table->stale;
+        uint64_t spent = objective->fo;
+        remember_start(problem, table);
+        walk_until(problem, table, ESTIMATE_SHARE * problem->target);
+        if (objective->fo == spent)
+            break; /* the budget is spent */
+        tell_goal(problem, table, exact);
+        settle(problem, table);
+    }
+    if (objective->free) /* an estimate, which proves nothing */
+        problem->bound = NAN;
+    return KEEPFIT_OK;
+}
+
+static void table_forget(struct kf_problem *problem, void *state)
+{
+    (void)problem;
+    ((struct table *)state)->filled = false;
+}
+
+static void table_destroy(void *state)
+{
+    free(((struct table *)state)->factors);
+}
+
+const struct kf_method kf_table = {
+    .name = "table",
+    .summary = "hold the model with a table of all gradients; saga's steps when the proved bound exceeds epsilon",
+    .needs_convexity = true,
+    .holds_epsilon = true,
+    .scaled = true,
+    .draws_from = -1,
+    .state_size = sizeof(struct table),
+    .create = table_create,
+    .stage = table_stage,
+    .forget = table_forget,
+    .destroy = table_destroy,
+};
