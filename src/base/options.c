@@ -78,7 +78,8 @@ static const struct row table[] = {
     REAL("alpha", "A", "", "method", alpha, 0, 1e300, false,
          "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
          "output until the stream has grown by the share A (0.002)."),
-    COUNT("inner", "T", "", "method", inner, 1, 1e15, "Inner steps a stage (or an epoch, for svrg, sarah, katyusha)."),
+    COUNT("inner", "T", "", "method", inner, 1, 1e15,
+          "Inner steps a stage (or an epoch, for svrg, sarah, katyusha; at most, a round, for ssvrg)."),
     COUNT("outer", "S", "", "method", outer, 1, 1e15, "Epochs a stage, for svrg, sarah and katyusha."),
     TEXT("step", "S|RULE", "", "method", step,
          "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); paper, as printed there (1/(lambda*t), "

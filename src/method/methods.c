@@ -5,8 +5,8 @@
 #include "method/csvrg.h"
 #include "method/method.h"
 
-extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_exact, kf_refit,
-    kf_quadratic_method, kf_table;
+extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_strsaga,
+    kf_dynasaga, kf_ssvrg_method, kf_exact, kf_refit, kf_quadratic_method, kf_table;
 
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
@@ -16,8 +16,10 @@ static const struct kf_method automatic = {
 };
 
 static const struct kf_method *const methods[] = {
-    &automatic, &kf_csvrg_method, &kf_gd,    &kf_sgd,   &kf_sgd_sparse,       &kf_svrg,  &kf_saga,
-    &kf_sarah,  &kf_katyusha,     &kf_exact, &kf_refit, &kf_quadratic_method, &kf_table,
+    &automatic,   &kf_csvrg_method, &kf_gd,    &kf_sgd,      &kf_sgd_sparse,
+    &kf_svrg,     &kf_saga,         &kf_sarah, &kf_katyusha, &kf_strsaga,
+    &kf_dynasaga, &kf_ssvrg_method, &kf_exact, &kf_refit,    &kf_quadratic_method,
+    &kf_table,
 };
 
 #define FEW_FEATURES 512

@@ -13,9 +13,16 @@ static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
     return n == m && memcmp(x, y, n * sizeof *x) == 0;
 }
 
-static const char *const every_method[] = {"gd",       "sgd",   "sgd-sparse", "svrg",  "saga",      "sarah",
-                                           "katyusha", "csvrg", "refit",      "exact", "quadratic", "table"};
+static const char *const every_method[] = {"gd",    "sgd",      "sgd-sparse", "svrg",      "saga",
+                                           "sarah", "katyusha", "strsaga",    "dynasaga",  "ssvrg",
+                                           "csvrg", "refit",    "exact",      "quadratic", "table"};
 #define METHODS (sizeof every_method / sizeof every_method[0])
+
+/* Whether it looks at each point once: a few dozen points are too few for it. */
+static bool is_single_pass(const char *method)
+{
+    return strcmp(method, "ssvrg") == 0;
+}
 
 static void test_block(struct tap *tap, const char *method)
 {
@@ -81,7 +88,7 @@ static void test_growth(struct tap *tap, const char *method, const char *loss, c
     keepfit_fit_report(fit, &report);
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
     size_t classes = strcmp(loss, "softmax") == 0 ? 4 : strcmp(loss, "logistic") == 0 ? 2 : 0;
-    double most = strncmp(method, "sgd", 3) == 0 ? 0.2 : 0.05;
+    double most = is_single_pass(method) ? 0.3 : strncmp(method, "sgd", 3) == 0 ? 0.2 : 0.05;
     bool good = measured.gap >= -1e-12 && measured.gap < most && measured.bound >= measured.gap - 1e-12;
     tap_check(tap, good && report.classes == classes && report.features == 12,
               "%s, %s in %s: features and classes may come later (gap %.1e)", method, loss, domain, measured.gap);
@@ -442,7 +449,9 @@ static void test_odd_streams(struct tap *tap)
             }
             keepfit_measurement measured;
             keepfit_fit_measure(fit, 7, &measured);
-            tap_check(tap, status == KEEPFIT_OK && measured.gap > -1e-12 && measured.gap < 0.3,
+            tap_check(tap,
+                      status == KEEPFIT_OK && measured.gap > -1e-12 &&
+                          measured.gap < (is_single_pass(every_method[k]) ? 3 : 0.3),
                       "%s %s: empty rows and weight 0 (gap %.1e) %s", losses[l], every_method[k], measured.gap,
                       keepfit_fit_error(fit)->message);
             keepfit_fit_free(fit);
@@ -468,7 +477,8 @@ int main(int count, char **words)
         test_growth(&tap, every_method[k], "squared", "box:0.1:1");
         test_growth(&tap, every_method[k], "softmax", "ball:2");
         test_growth(&tap, every_method[k], "softmax", "simplex");
-        test_label_order(&tap, every_method[k]);
+        if (!is_single_pass(every_method[k]))
+            test_label_order(&tap, every_method[k]);
     }
     test_refusals(&tap);
     test_bounds(&tap, quick ? 40 : 400);
@@ -477,9 +487,12 @@ int main(int count, char **words)
     test_custom(&tap, "csvrg");
     test_custom(&tap, "svrg");
     test_custom(&tap, "saga");
+    test_custom(&tap, "strsaga");
+    test_custom(&tap, "dynasaga");
     test_custom(&tap, "refit");
     test_hidden_overflow(&tap, "sgd");
     test_hidden_overflow(&tap, "saga");
+    test_hidden_overflow(&tap, "strsaga");
     test_handles(&tap);
     test_refit_intercept(&tap);
     test_threads(&tap);

@@ -98,6 +98,11 @@ static void test_trajectories(struct tap *tap)
         "method=saga inner=60",
         "method=sarah outer=3 inner=30",
         "method=sarah outer=2 inner=10 lambda=50 step=0.01", /* a step of 1/(2 lambda) */
+        "method=strsaga inner=20",
+        "method=strsaga inner=1",
+        "method=dynasaga inner=20",
+        "method=dynasaga inner=1",
+        "method=ssvrg convexity=20 inner=7 step=0.3/L",
         "method=csvrg inner=40",
         "method=csvrg inner=40 setting=paper",
         "method=csvrg inner=40 setting=theory lipschitz=3",

@@ -1,0 +1,51 @@
+#include "method/prefix.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static double inverse_weight(const struct kf_prefix *prefix)
+{
+    return prefix->weight > 0 ? 1 / prefix->weight : 0; /* points of weight 0 may be all there is yet */
+}
+
+bool kf_prefix_begin(struct kf_problem *problem, struct kf_prefix *prefix)
+{
+    size_t i = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(prefix->table, prefix->table_capacity, i * each))
+        return false;
+    if (prefix->stale && prefix->count > 0) {
+        memset(prefix->table, 0, prefix->count * each * sizeof *prefix->table);
+        kf_drift_recompute(problem, 0, NULL);
+    }
+    prefix->stale = false;
+    return true;
+}
+
+void kf_prefix_take(struct kf_problem *problem, struct kf_prefix *prefix)
+{
+    size_t next = prefix->count++, each = problem->objective.type->factor_count(&problem->objective);
+    prefix->weight += problem->points.place[next].weight;
+    memset(prefix->table + next * each, 0, each * sizeof *prefix->table);
+}
+
+struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u)
+{
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    double share = (double)prefix->count * inverse_weight(prefix);
+    return (struct kf_sample){share, 1, u, prefix->table + u * each, true};
+}
+
+void kf_prefix_step(struct kf_problem *problem, struct kf_prefix *prefix, double step, size_t u)
+{
+    struct kf_sample sample = kf_prefix_sample(problem, prefix, u);
+    kf_step_sampled(problem, step, inverse_weight(prefix), &sample, 1);
+}
+
+void kf_prefix_draw(struct kf_problem *problem, struct kf_prefix *prefix, double step, uint64_t steps)
+{
+    struct kf_sampler sampler;
+    kf_sampler_start(&sampler, problem, prefix->count, steps, prefix->table);
+    for (uint64_t t = 0; t < steps; t++)
+        kf_prefix_step(problem, prefix, step, kf_sampler_next(&sampler));
+}
