@@ -182,6 +182,7 @@ static void print_json(const struct training *training, const keepfit_report *re
         {"lambda", report->lambda},
         {"epsilon", training->epsilon},
         {"stages", (double)report->stage},
+        {"points", (double)report->points},
         {"features", (double)report->features},
         {"classes", (double)report->classes},
         {"fo", (double)report->fo},
@@ -230,6 +231,8 @@ static void print_text(const struct training *training, const keepfit_report *re
     printf("%s: %llu stages, %llu features, %.3g s\n", report->method, (unsigned long long)report->stage,
            (unsigned long long)report->features, report->seconds);
     printf("  gradients    %llu in all, %.3g a stage\n", (unsigned long long)report->fo, (double)report->fo / stages);
+    if (report->points != report->stage)
+        printf("  window       the newest %llu points\n", (unsigned long long)report->points);
     printf("  objective    %.10g\n", last->objective);
     print_bound(training, report);
     if (!isnan(training->max_gap))

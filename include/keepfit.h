@@ -146,6 +146,13 @@ KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_poin
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
                                                   size_t *pushed);
 
+/* Takes a point out again: `index` counts the points that are present, the oldest being 0. The model is then good for those
+ * that remain, as after a push. With the option window the oldest leaves by itself when a point beyond that number comes. */
+KEEPFIT_API keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index);
+
+/* The index of the point that came as the arrival-th (from 1); false when it is not present. */
+KEEPFIT_API bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index);
+
 /* The detail of the last failure on this handle. */
 KEEPFIT_API const keepfit_error *keepfit_fit_error(const keepfit_fit *fit);
 
@@ -153,7 +160,8 @@ KEEPFIT_API const keepfit_error *keepfit_fit_error(const keepfit_fit *fit);
 typedef struct keepfit_report {
     const char *method; /* the method at work; for auto, the one it chose */
     const char *reason; /* for auto, why; otherwise "" */
-    uint64_t stage;     /* points so far */
+    uint64_t stage;     /* points so far, those that have left included */
+    uint64_t points;    /* points present: what the model is fitted to */
     uint64_t features;  /* highest feature so far, bias not counted */
     uint64_t classes;   /* classes so far; 0 for a regression */
     uint64_t fo;        /* gradients of single points computed so far (first-order oracle calls) */

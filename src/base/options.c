@@ -71,6 +71,9 @@ static const struct row table[] = {
     COUNT("stage-budget", "N", "", "method", stage_budget, 1, 1e15,
           "At most N gradients a stage, for methods that hold epsilon; where that is not enough the bound says so, and "
           "the exit code is 5."),
+    COUNT("window", "N", "", "method", window, 1, 1e15,
+          "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those that "
+          "remain."),
     CHOICE(
         "setting", "theory|paper|tuned", "tuned", "method", setting,
         "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "

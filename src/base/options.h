@@ -28,7 +28,7 @@ struct keepfit_options {
     char *method;
     double epsilon;
     int epsilon_kind, guarantee;
-    uint64_t stage_budget;
+    uint64_t stage_budget, window;
     int setting;
     double alpha;
     uint64_t inner, outer;

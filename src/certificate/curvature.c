@@ -265,7 +265,8 @@ static bool find_leverage(struct kf_curvature *curvature, struct kf_optimum *opt
 /* c: the Hessian at x, now, is at least c H. */
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    return exp(-concordance(problem) * curvature->stretch) * curvature->weight / problem->objective.weight_total;
+    double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
+    return exp(-concordance(problem) * curvature->stretch) * weight * (1 - curvature->lost);
 }
 
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
@@ -288,6 +289,7 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
     curvature->weight = problem->objective.weight_total;
     curvature->lambda = problem->objective.lambda;
     curvature->points = problem->points.count;
+    curvature->lost = 0;
     curvature->anchored = true;
     return KEEPFIT_OK;
 }
@@ -360,29 +362,59 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     curvature->sum_sum = kf_dot(size, sum, curvature->at_sum);
 }
 
+/* The sum changes by factor*row: so do the products with it. Returns row'H^-1 row. */
+static double change_sum(struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
+                         double factor)
+{
+    const struct kf_kernels *kernels = problem->objective.kernels;
+    size_t size = curvature->size;
+    double *bent = scratch(curvature, 0), on_sum = 0, on_x = 0, on_row = 0;
+    memset(bent, 0, size * sizeof *bent);
+    for (size_t e = 0; e < row->count; e++) {
+        size_t k = row->index ? row->index[e] : e;
+        on_sum += row->value[e] * curvature->at_sum[k];
+        on_x += row->value[e] * curvature->at_x[k];
+        if (row->value[e] != 0)
+            kernels->add(size, row->value[e], curvature->inverse + k * curvature->capacity, bent);
+    }
+    for (size_t e = 0; e < row->count; e++)
+        on_row += row->value[e] * bent[row->index ? row->index[e] : e];
+    curvature->sum_sum += factor * (2 * on_sum + factor * on_row);
+    curvature->sum_x += factor * on_x;
+    kernels->add(size, factor, bent, curvature->at_sum);
+    return on_row;
+}
+
+void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                        size_t j, double factor)
+{
+    bool inside = j < curvature->points;
+    if (curvature->certified) {
+        keepfit_row row = kf_points_row(&problem->points, j);
+        double leverage = change_sum(curvature, problem, &row, -factor);
+        bool in_hessian = inside && !(concordance(problem) > 0 && curvature->leverages[j] < 0);
+        if (in_hessian)
+            curvature->lost += optimum->curve[j] / curvature->weight * leverage;
+        if (!(curvature->lost < 1))
+            curvature->certified = false;
+    }
+    if (!inside)
+        return;
+    kf_points_close_gap(optimum->curve, curvature->points, 1, j);
+    if (j < curvature->known)
+        kf_points_close_gap(curvature->leverages, curvature->known--, 1, j);
+    curvature->points--;
+    curvature->anchored = curvature->anchored && curvature->certified; /* what is not certified can no longer be */
+}
+
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor)
 {
     if (curvature->anchored && !follow_size(curvature, problem))
         return false;
     if (!curvature->certified)
         return true;
-    const struct kf_kernels *kernels = problem->objective.kernels;
     keepfit_row row = kf_points_row(&problem->points, j);
-    size_t size = curvature->size;
-    double *bent = scratch(curvature, 0), on_sum = 0, on_x = 0, on_row = 0;
-    memset(bent, 0, size * sizeof *bent);
-    for (size_t e = 0; e < row.count; e++) {
-        size_t k = row.index ? row.index[e] : e;
-        on_sum += row.value[e] * curvature->at_sum[k];
-        on_x += row.value[e] * curvature->at_x[k];
-        if (row.value[e] != 0)
-            kernels->add(size, row.value[e], curvature->inverse + k * curvature->capacity, bent);
-    }
-    for (size_t e = 0; e < row.count; e++)
-        on_row += row.value[e] * bent[row.index ? row.index[e] : e];
-    curvature->sum_sum += factor * (2 * on_sum + factor * on_row);
-    curvature->sum_x += factor * on_x;
-    kernels->add(size, factor, bent, curvature->at_sum);
+    change_sum(curvature, problem, &row, factor);
     return true;
 }
 

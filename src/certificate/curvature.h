@@ -3,7 +3,7 @@
  * At an anchor p, at a stage of weight W0, the Hessian H of the mean objective was factorised. For losses whose third
  * derivative is at most M times their second (M = 1 for logistic, 0 for squared), at a later stage, at x, with gradient g:
  *
- *   the sum of the Hessians only grows with new points, so the Hessian at x is at least c H, c = exp(-M r) W0/W,
+ *   the sum of the Hessians only grows with new points, so the Hessian at x is at least c H, c = exp(-M r) min(1, W0/W),
  *   r = max |a_j.(x-p)| <= R |x-p|_H,  R^2 = max a_j' H^-1 a_j over the points that H was made of;
  *   along any v it stays above exp(-M R |v|_H) c H; integrating twice and minimising over v,
  *
@@ -30,6 +30,7 @@ struct kf_curvature {
     double sum_sum, sum_x, x_x;      /* sum'H^-1 sum, sum'H^-1 x, x'H^-1 x */
     double weight, lambda, leverage; /* W0, lambda then, R^2 */
     double stretch;                  /* r */
+    double lost;                     /* share of H that has left with its points */
     size_t points;                   /* that H was made of */
     double *leverages;               /* of the points, when measured; negative: left out of H */
     double most, inflation;          /* the largest that is let in; what they may have grown by since */
@@ -52,6 +53,10 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
                           const double *sum, double target);
 /* Follows the newest point, whose factor at problem->x is given; new features have been made room for. False: no memory. */
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor);
+/* Point j leaves, whose factor at problem->x is given. By H - sum k a a' >= (1 - sum k a'H^-1 a) H the share of H that is lost
+ * is known. */
+void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                        size_t j, double factor);
 /* x has moved, or the sum is not what it was. */
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
 /* The bound at problem->x; infinite where nothing is proved. */

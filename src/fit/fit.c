@@ -172,6 +172,7 @@ void keepfit_fit_free(keepfit_fit *fit)
         free(fit->running[k].state);
     kf_optimum_free(&fit->optimum);
     free(fit->labels.label);
+    free(fit->arrivals);
     keepfit_options_free(fit->options);
     free(fit);
 }
@@ -311,9 +312,9 @@ static keepfit_status fail_overflow(keepfit_fit *fit)
 {
     return kf_fail(
         &fit->error, KEEPFIT_DIVERGED,
-        "stage %zu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded --domain or "
+        "stage %llu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded --domain or "
         "--scale would help",
-        fit->problem.points.count, at_work(fit)->method->name);
+        (unsigned long long)fit->arrived, at_work(fit)->method->name);
 }
 
 /* Whether the iterate is finite; for a scaled one, as far as its scales, the gradients that went into it and the newest row
@@ -340,23 +341,31 @@ static void keep_account(keepfit_fit *fit)
     fit->missed += problem->bound > problem->target;
 }
 
-static keepfit_status run_stage(keepfit_fit *fit)
+keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 {
     struct kf_problem *problem = &fit->problem;
+    keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
     problem->fo_before = problem->objective.fo;
-    keepfit_status status = choose_method(fit, &fit->error);
-    kf_iterate_suit(problem);
-    if (status == KEEPFIT_OK && problem->objective.weight_total > 0)
-        status = at_work(fit)->method->stage(problem, at_work(fit)->state, &fit->error);
+    if (problem->objective.weight_total > 0)
+        status = work(problem, at_work(fit)->state, &fit->error);
     if (problem->objective.callback_failed)
-        status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %zu: the user-written objective reported a failure",
-                         problem->points.count);
-    else if (status == KEEPFIT_OK && !is_finite(problem))
+        status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
+                         (unsigned long long)fit->arrived);
+    else if (status == KEEPFIT_OK && problem->points.count && !is_finite(problem))
         status = fail_overflow(fit);
     if (status == KEEPFIT_OK)
         keep_account(fit);
     return status;
+}
+
+static keepfit_status run_stage(keepfit_fit *fit)
+{
+    keepfit_status status = choose_method(fit, &fit->error);
+    if (status != KEEPFIT_OK)
+        return status;
+    kf_iterate_suit(&fit->problem);
+    return kf_fit_run(fit, at_work(fit)->method->stage);
 }
 
 static double now(void)
@@ -392,7 +401,10 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     if (status != KEEPFIT_OK)
         return status;
     size_t first = foresee_draw(fit);
-    if (!make_room(fit, point) || !take_in(fit, point)) {
+    uint64_t window = fit->options->window;
+    if (window && fit->problem.points.count >= window)
+        kf_fit_drop(fit, 0);
+    if (!make_room(fit, point) || !take_in(fit, point) || !kf_fit_arrive(fit)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
@@ -441,7 +453,8 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
     *report = (keepfit_report){
         .method = fit->running[fit->running_count - 1].method->name,
         .reason = fit->reason,
-        .stage = problem->points.count,
+        .stage = fit->arrived,
+        .points = problem->points.count,
         .features = fit->features,
         .classes = numbers ? 0 : fit->labels.count,
         .fo = objective->fo,
@@ -549,7 +562,7 @@ keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
     model->epsilon = options->epsilon;
     model->bias = lead ? (options->intercept ? 1 : options->bias) : 0;
     model->delta = options->delta;
-    model->stages = fit->problem.points.count;
+    model->stages = fit->arrived;
     model->fo = objective->fo;
     for (size_t k = 0; k < outputs && lead; k++)
         model->intercepts[k] = model->bias * fit->problem.x[k];

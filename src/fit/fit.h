@@ -29,6 +29,10 @@ struct keepfit_fit {
     keepfit_error death; /* why a stage failed; since then points are refused */
     keepfit_error error;
 
+    uint64_t arrived;   /* points pushed so far */
+    uint64_t *arrivals; /* when each present point came; NULL while only the oldest have left */
+    size_t arrivals_capacity;
+    size_t left;       /* points that have left since constants were computed from all */
     uint64_t features; /* highest feature so far */
     double worst_bound;
     uint64_t missed; /* stages whose bound exceeded their target */
@@ -40,5 +44,14 @@ struct keepfit_fit {
     double *optimum_x, *optimum_sum;
     struct kf_optimum optimum;
 };
+
+typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
+
+/* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
+keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
+/* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
+bool kf_fit_drop(keepfit_fit *fit, size_t j);
+/* A point has come. False: out of memory. */
+bool kf_fit_arrive(keepfit_fit *fit);
 
 #endif

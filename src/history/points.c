@@ -9,8 +9,9 @@
 #define BLOCK_DOUBLES ((size_t)1 << 16)
 
 struct kf_block {
-    struct kf_block *next;
+    struct kf_block *next, *newer;
     size_t used, size; /* in doubles */
+    size_t rows;       /* that have not left */
     double space[];
 };
 
@@ -21,7 +22,8 @@ void kf_points_free(struct kf_points *points)
         free(points->blocks);
         points->blocks = next;
     }
-    free(points->place);
+    if (points->place)
+        free(points->place - points->gone);
     memset(points, 0, sizeof *points);
 }
 
@@ -32,8 +34,14 @@ void kf_points_clear(struct kf_points *points)
         free(points->blocks);
         points->blocks = next;
     }
-    if (points->blocks)
-        points->blocks->used = 0;
+    if (points->blocks) {
+        points->blocks->used = points->blocks->rows = 0;
+        points->blocks->newer = NULL;
+    }
+    points->oldest = points->blocks;
+    if (points->place)
+        points->place -= points->gone;
+    points->gone = 0;
     points->count = 0;
     points->entries = 0;
 }
@@ -49,10 +57,15 @@ static double *take_space(struct kf_points *points, size_t doubles)
         if (!block)
             return NULL;
         *block = (struct kf_block){.next = points->blocks, .used = 0, .size = size};
+        if (points->blocks)
+            points->blocks->newer = block;
+        else
+            points->oldest = block;
         points->blocks = block;
     }
     double *space = block->space + block->used;
     block->used += doubles;
+    block->rows++;
     return space;
 }
 
@@ -68,12 +81,64 @@ static void copy_indices(uint32_t *to, const keepfit_row *row, uint32_t shift)
         to[k] = row->index[k] + shift;
 }
 
+/* Room for one more place: what the oldest have left behind is used first, once it is as much as is in use. */
+static bool reserve_place(struct kf_points *points)
+{
+    struct kf_place *base = points->place ? points->place - points->gone : NULL;
+    if (points->gone > points->count) {
+        memmove(base, points->place, points->count * sizeof *base);
+        points->gone = 0;
+    }
+    bool room = KF_RESERVE(base, points->place_capacity, points->gone + points->count + 1);
+    points->place = base + points->gone;
+    return room;
+}
+
+/* Rows lie in their blocks in the order in which they came. */
+static struct kf_block *block_of(const struct kf_points *points, size_t j)
+{
+    struct kf_block *block = points->oldest;
+    for (size_t before = block->rows; before <= j; before += block->rows)
+        block = block->newer;
+    return block;
+}
+
+static void drop_block(struct kf_points *points, struct kf_block *block)
+{
+    if (block->next)
+        block->next->newer = block->newer;
+    else
+        points->oldest = block->newer;
+    block->newer->next = block->next;
+    free(block);
+}
+
+void kf_points_close_gap(double *numbers, size_t count, size_t each, size_t j)
+{
+    memmove(numbers + j * each, numbers + (j + 1) * each, (count - j - 1) * each * sizeof *numbers);
+}
+
+void kf_points_remove(struct kf_points *points, size_t j)
+{
+    struct kf_block *block = block_of(points, j);
+    points->entries -= points->place[j].count;
+    if (--block->rows == 0 && block != points->blocks)
+        drop_block(points, block);
+    if (j == 0) {
+        points->place++;
+        points->gone++;
+    } else {
+        memmove(points->place + j, points->place + j + 1, (points->count - j - 1) * sizeof *points->place);
+    }
+    points->count--;
+}
+
 bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead)
 {
     const keepfit_row *row = &point->row;
     size_t extra = lead != NULL, count = row->count + extra;
     assert(count <= UINT32_MAX);
-    if (!KF_RESERVE(points->place, points->place_capacity, points->count + 1))
+    if (!reserve_place(points))
         return false;
     bool dense = is_dense(row);
     double *value = take_space(points, dense ? count : count + (count + 1) / 2);

@@ -16,10 +16,11 @@ struct kf_place {
 
 struct kf_points {
     size_t count;
-    struct kf_place *place;
-    size_t place_capacity;
+    struct kf_place *place; /* of the oldest; the memory begins `gone` places before it */
+    size_t place_capacity, gone;
     uint64_t entries;        /* stored values in all */
     struct kf_block *blocks; /* newest first */
+    struct kf_block *oldest;
 };
 
 void kf_points_free(struct kf_points *points);
@@ -29,6 +30,11 @@ void kf_points_clear(struct kf_points *points);
 /* Appends a point. lead != NULL puts *lead in front of the row as feature 0 and moves the others up by one (the bias).
  * False: out of memory, and nothing has changed. */
 bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead);
+
+/* Point j leaves; those after it move up by one. O(1) for the oldest. Its memory is free once all that came with it has left. */
+void kf_points_remove(struct kf_points *points, size_t j);
+/* The same for an array that has `each` numbers for every one of `count` points. */
+void kf_points_close_gap(double *numbers, size_t count, size_t each, size_t j);
 
 static inline keepfit_row kf_points_row(const struct kf_points *points, size_t j)
 {

@@ -53,6 +53,13 @@ static inline size_t kf_size(const struct kf_problem *problem)
     return kf_dimension(&problem->objective);
 }
 
+/* Whether the stage may compute so many gradients more. */
+static inline bool kf_affords(const struct kf_problem *problem, uint64_t gradients)
+{
+    uint64_t budget = problem->options->stage_budget;
+    return budget == 0 || problem->objective.fo - problem->fo_before + gradients <= budget;
+}
+
 void kf_copy(const struct kf_problem *problem, double *to, const double *from);
 void kf_clear(const struct kf_problem *problem, double *vector);
 

@@ -206,6 +206,7 @@ static keepfit_status csvrg_stage(struct kf_problem *problem, void *state, keepf
     if (i == 1) {
         first_stage(problem, csvrg);
         csvrg->stale = false;
+        csvrg->previous = 0;
         return KEEPFIT_OK;
     }
     double unseen = (double)(i - csvrg->previous);
@@ -229,6 +230,17 @@ static void csvrg_forget(struct kf_problem *problem, void *state)
     ((struct kf_csvrg *)state)->stale = true;
 }
 
+static void csvrg_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    struct kf_csvrg *csvrg = state;
+    size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    if (csvrg->previous == 0)
+        return;
+    csvrg->previous--;
+    kf_drift_add(problem, -1, j, csvrg->remembered + j * each);
+    kf_points_close_gap(csvrg->remembered, count, each, j);
+}
+
 static void csvrg_destroy(void *state)
 {
     free(((struct kf_csvrg *)state)->remembered);
@@ -243,5 +255,6 @@ const struct kf_method kf_csvrg_method = {
     .create = csvrg_create,
     .stage = csvrg_stage,
     .forget = csvrg_forget,
+    .leave = csvrg_leave,
     .destroy = csvrg_destroy,
 };

@@ -64,6 +64,11 @@ static void dynasaga_forget(struct kf_problem *problem, void *state)
     ((struct dynasaga *)state)->prefix.stale = true;
 }
 
+static void dynasaga_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    kf_prefix_leave(problem, &((struct dynasaga *)state)->prefix, j);
+}
+
 static void dynasaga_destroy(void *state)
 {
     free(((struct dynasaga *)state)->prefix.table);
@@ -77,5 +82,6 @@ const struct kf_method kf_dynasaga = {
     .create = dynasaga_create,
     .stage = dynasaga_stage,
     .forget = dynasaga_forget,
+    .leave = dynasaga_leave,
     .destroy = dynasaga_destroy,
 };

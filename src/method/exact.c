@@ -32,7 +32,7 @@ struct exact {
     size_t factor_points;   /* points when it was made */
     double *first;          /* q */
     double square;          /* sum w b^2 */
-    double *origin;         /* always 0: where the new point's gradient is asked for */
+    size_t left;            /* points that have left since S was summed */
     double *residual, *direction, *bent, *solved;
     struct kf_quadratic quadratic; /* inside a domain */
 };
@@ -40,8 +40,7 @@ struct exact {
 static keepfit_status exact_create(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    double **vectors[] = {&exact->first,     &exact->origin, &exact->residual,
-                          &exact->direction, &exact->bent,   &exact->solved};
+    double **vectors[] = {&exact->first, &exact->residual, &exact->direction, &exact->bent, &exact->solved};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
         if (!kf_problem_vector(problem, vectors[k]))
             return kf_fail_memory(error);
@@ -72,14 +71,13 @@ static bool grow(struct exact *exact, size_t size)
     return true;
 }
 
-static void take_point(struct kf_problem *problem, struct exact *exact, size_t j)
+/* Point j joins S and q, or leaves them with sign -1. */
+static void add_point(struct kf_problem *problem, struct exact *exact, size_t j, double sign)
 {
     struct kf_objective *objective = &problem->objective;
-    struct kf_view origin = kf_dense_view(exact->origin);
-    kf_factors(objective, &origin, j, problem->factors[0]); /* -2 w b */
-    objective->type->add(objective, -0.5, j, problem->factors[0], exact->first);
     keepfit_row row = kf_points_row(&problem->points, j);
-    double weight = problem->points.place[j].weight, target = problem->points.place[j].target;
+    double weight = sign * problem->points.place[j].weight, target = problem->points.place[j].target;
+    objective->type->add(objective, weight * target, j, &(double){1}, exact->first);
     exact->square += weight * target * target;
     for (size_t p = 0; p < row.count; p++) {
         double *column = exact->second + (row.index ? row.index[p] : p) * exact->stride;
@@ -208,26 +206,34 @@ static bool solve_inside(struct kf_problem *problem, struct exact *exact, double
     return true;
 }
 
-static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+/* S and q from all points: what leaving ones took with them in rounding is made good. */
+static void sum_anew(struct kf_problem *problem, struct exact *exact)
+{
+    memset(exact->second, 0, exact->stride * exact->stride * sizeof *exact->second);
+    kf_clear(problem, exact->first);
+    exact->square = 0;
+    exact->left = 0;
+    for (size_t j = 0; j < problem->points.count; j++)
+        add_point(problem, exact, j, 1);
+}
+
+/* x from S and q, and what it is worth. */
+static keepfit_status exact_settle(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    size_t size = kf_size(problem), newest = problem->points.count - 1;
-    if (size > SIZE_MOST)
-        return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)",
-                       size, SIZE_MOST);
-    if (!grow(exact, size))
-        return kf_fail_memory(error);
-    take_point(problem, exact, newest);
+    size_t size = kf_size(problem);
     double diagonal = problem->objective.lambda * problem->objective.weight_total;
+    if (exact->left > problem->points.count)
+        sum_anew(problem, exact);
     if (!kf_domain_is_whole(&problem->domain)) {
         if (!solve_inside(problem, exact, diagonal))
             return kf_fail_memory(error);
     } else {
-        if (!refresh_factor(problem, exact, diagonal))
+        if (exact->factor_size != size && !make_factor(problem, exact, diagonal))
             return kf_fail(error, KEEPFIT_DIVERGED,
                            "stage %zu: the normal equations are not positive definite "
                            "(values too large, or lambda too small)",
-                           newest + 1);
+                           problem->points.count);
         solve(problem, exact, diagonal);
     }
     measure_residual(problem, exact, diagonal);
@@ -237,6 +243,30 @@ static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepf
     kf_scale(size, -2 * kf_inverse_weight(&problem->objective), exact->residual); /* now the gradient */
     problem->bound = kf_gap_bound(problem, problem->x, exact->residual);
     return KEEPFIT_OK;
+}
+
+static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct exact *exact = state;
+    size_t size = kf_size(problem), newest = problem->points.count - 1;
+    if (size > SIZE_MOST)
+        return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)",
+                       size, SIZE_MOST);
+    if (!grow(exact, size))
+        return kf_fail_memory(error);
+    add_point(problem, exact, newest, 1);
+    kf_charge(&problem->objective, 1); /* the point's gradient at 0, which is q's share of it */
+    if (kf_domain_is_whole(&problem->domain))
+        refresh_factor(problem, exact, problem->objective.lambda * problem->objective.weight_total);
+    return exact_settle(problem, state, error);
+}
+
+static void exact_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    struct exact *exact = state;
+    add_point(problem, exact, j, -1);
+    exact->left++;
+    exact->factor_size = 0;
 }
 
 static void exact_destroy(void *state)
@@ -257,5 +287,7 @@ const struct kf_method kf_exact = {
     .state_size = sizeof(struct exact),
     .create = exact_create,
     .stage = exact_stage,
+    .leave = exact_leave,
+    .settle = exact_settle,
     .destroy = exact_destroy,
 };

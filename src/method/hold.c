@@ -11,6 +11,7 @@
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
 #define GROWTH_MOST 1.5
 #define STRETCH_MOST 0.5
+#define LOST_MOST 0.3
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
@@ -84,17 +85,11 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     return isinf(bound) ? NAN : bound;
 }
 
-/* Whether the stage may compute so many gradients more. */
-static bool affords(const struct kf_problem *problem, uint64_t gradients)
-{
-    uint64_t budget = problem->options->stage_budget, spent = problem->objective.fo - problem->fo_before;
-    return budget == 0 || spent + gradients <= budget;
-}
-
 static bool must_anchor(const struct kf_problem *problem, const struct kf_hold *hold)
 {
     const struct kf_curvature *curvature = &hold->curvature;
-    return !hold->reuse || !curvature->anchored || (curvature->certified && curvature->stretch > STRETCH_MOST) ||
+    return !hold->reuse || !curvature->anchored || curvature->lost > LOST_MOST ||
+           (curvature->certified && curvature->stretch > STRETCH_MOST) ||
            problem->objective.weight_total > GROWTH_MOST * curvature->weight;
 }
 
@@ -112,7 +107,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
 {
     size_t size = kf_size(problem);
     double length = 1, at = 0;
-    for (int tries = 0; tries < TRIES_MOST && affords(problem, problem->points.count); tries++) {
+    for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, problem->points.count); tries++) {
         double change = (length - at) * kf_dot(size, hold->sum, hold->direction);
         kf_add(size, length - at, hold->direction, problem->x);
         at = length;
@@ -144,7 +139,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement = fresh || must_anchor(problem, hold) ? INFINITY : aim(problem, hold);
         if (!(decrement < CONTRACTION_LEAST * before)) {
-            if (!affords(problem, 2 * pass))
+            if (!kf_affords(problem, 2 * pass))
                 return true; /* what there is has to do */
             if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)
                 return false;
@@ -152,7 +147,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
             decrement = aim(problem, hold);
         }
         if (!isfinite(decrement) || !advance(problem, hold, decrement))
-            return !affords(problem, pass);
+            return !kf_affords(problem, pass);
         bool early = hold->reuse && !problem->objective.free && pass < EARLY * kf_size(problem);
         if (!curvature->certified && !early && decrement < CERTIFY_BELOW * problem->target)
             kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target);
@@ -182,7 +177,7 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
 static keepfit_status solve_anew(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
 {
     keepfit_status status = KEEPFIT_OK;
-    for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && affords(problem, 2 * problem->points.count); k++) {
+    for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && kf_affords(problem, 3 * problem->points.count); k++) {
         status = solve_once(problem, hold, error);
         if (!(problem->bound > problem->target))
             break;
@@ -202,11 +197,25 @@ static bool is_good(struct kf_problem *problem, struct kf_hold *hold)
     return kf_gap_estimate(problem, problem->x, hold->gradient) <= problem->target;
 }
 
+void kf_hold_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j)
+{
+    if (!hold->tracked)
+        return;
+    double *factors = problem->factors[0];
+    kf_factors(&problem->objective, &problem->iterate.view, j, factors);
+    problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
+    kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
+    kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
+}
+
 keepfit_status kf_hold_stage(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
 {
     keepfit_status status = take_newest(problem, hold, error);
-    if (status != KEEPFIT_OK)
-        return status;
+    return status == KEEPFIT_OK ? kf_hold_settle(problem, hold, error) : status;
+}
+
+keepfit_status kf_hold_settle(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+{
     problem->target = kf_goal_target(&hold->goal, problem, hold->square);
     problem->bound = best_bound(problem, hold, problem->target);
     if (is_good(problem, hold))

@@ -26,6 +26,11 @@ struct kf_method {
     /* The functions f_j themselves have changed (a class was added, labels swapped): remembered gradients are void. NULL
      * where nothing is remembered from stage to stage. */
     void (*forget)(struct kf_problem *problem, void *state);
+    /* Point j is about to leave: what is remembered of it goes, and those after it move up by one. NULL where nothing is
+     * remembered by point. */
+    void (*leave)(struct kf_problem *problem, void *state, size_t j);
+    /* As stage(), but no point has come; some may have left. NULL where stages keep no promise. */
+    keepfit_status (*settle)(struct kf_problem *problem, void *state, keepfit_error *error);
     /* Frees what the state owns besides registered vectors; may be NULL. */
     void (*destroy)(void *state);
 };

@@ -29,6 +29,17 @@ void kf_prefix_take(struct kf_problem *problem, struct kf_prefix *prefix)
     memset(prefix->table + next * each, 0, each * sizeof *prefix->table);
 }
 
+void kf_prefix_leave(struct kf_problem *problem, struct kf_prefix *prefix, size_t j)
+{
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    if (j >= prefix->count)
+        return;
+    if (!prefix->stale)
+        kf_drift_add(problem, -1, j, prefix->table + j * each);
+    prefix->weight -= problem->points.place[j].weight;
+    kf_points_close_gap(prefix->table, prefix->count--, each, j);
+}
+
 struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u)
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);

@@ -24,6 +24,8 @@ struct kf_prefix {
 bool kf_prefix_begin(struct kf_problem *problem, struct kf_prefix *prefix);
 /* The next point joins, with an entry of 0. */
 void kf_prefix_take(struct kf_problem *problem, struct kf_prefix *prefix);
+/* Point j leaves the stream, and the table if it is there. */
+void kf_prefix_leave(struct kf_problem *problem, struct kf_prefix *prefix, size_t j);
 /* What a step on point u adds to drift/W + 2 lambda x. */
 struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u);
 /* One step on point u. 1 FO. */

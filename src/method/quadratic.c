@@ -24,6 +24,16 @@ static keepfit_status quadratic_stage(struct kf_problem *problem, void *state, k
     return kf_hold_stage(problem, state, error);
 }
 
+static keepfit_status quadratic_settle(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    return kf_hold_settle(problem, state, error);
+}
+
+static void quadratic_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    kf_hold_leave(problem, state, j);
+}
+
 static void quadratic_forget(struct kf_problem *problem, void *state)
 {
     (void)problem;
@@ -46,5 +56,7 @@ const struct kf_method kf_quadratic_method = {
     .create = quadratic_create,
     .stage = quadratic_stage,
     .forget = quadratic_forget,
+    .leave = quadratic_leave,
+    .settle = quadratic_settle,
     .destroy = quadratic_destroy,
 };

@@ -13,6 +13,16 @@ static keepfit_status refit_stage(struct kf_problem *problem, void *state, keepf
     return kf_hold_stage(problem, state, error);
 }
 
+static keepfit_status refit_settle(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    return kf_hold_settle(problem, state, error);
+}
+
+static void refit_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    kf_hold_leave(problem, state, j);
+}
+
 static void refit_forget(struct kf_problem *problem, void *state)
 {
     (void)problem;
@@ -35,5 +45,7 @@ const struct kf_method kf_refit = {
     .create = refit_create,
     .stage = refit_stage,
     .forget = refit_forget,
+    .leave = refit_leave,
+    .settle = refit_settle,
     .destroy = refit_destroy,
 };

@@ -108,6 +108,13 @@ static void forget(struct kf_problem *problem, void *state)
     ((struct sgd *)state)->previous = 0; /* the repeated output was for another objective */
 }
 
+static void leave(struct kf_problem *problem, void *state, size_t j)
+{
+    (void)problem, (void)j;
+    struct sgd *sgd = state;
+    sgd->previous -= sgd->previous > 0; /* so that arrivals count as growth where as many leave */
+}
+
 const struct kf_method kf_sgd = {
     .name = "sgd",
     .summary = "stochastic gradient descent: T steps a stage (300), the mean of the iterates",
@@ -125,4 +132,5 @@ const struct kf_method kf_sgd_sparse = {
     .create = sparse_create,
     .stage = stage,
     .forget = forget,
+    .leave = leave,
 };

@@ -57,6 +57,11 @@ static void strsaga_forget(struct kf_problem *problem, void *state)
     ((struct strsaga *)state)->prefix.stale = true;
 }
 
+static void strsaga_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    kf_prefix_leave(problem, &((struct strsaga *)state)->prefix, j);
+}
+
 static void strsaga_destroy(void *state)
 {
     free(((struct strsaga *)state)->prefix.table);
@@ -70,5 +75,6 @@ const struct kf_method kf_strsaga = {
     .create = strsaga_create,
     .stage = strsaga_stage,
     .forget = strsaga_forget,
+    .leave = strsaga_leave,
     .destroy = strsaga_destroy,
 };

@@ -96,6 +96,20 @@ static double bound_now(struct kf_problem *problem, struct table *table)
     return (square + 1e-13 * (of_m + of_x)) / (2 * mu);
 }
 
+/* m changes by scale times what the factors of point j stand for. */
+static void change_drift(struct kf_problem *problem, struct table *table, double scale, size_t j, const double *factors)
+{
+    if (has_products(problem)) {
+        struct kf_pair on = kf_iterate_dots(problem, j); /* with x and with m */
+        keepfit_row row = kf_points_row(&problem->points, j);
+        double factor = scale * factors[0];
+        table->mm += factor * (2 * on.second + factor * kf_square(row.count, row.value));
+        table->mx += factor * on.first;
+        table->followed++;
+    }
+    kf_drift_add(problem, scale, j, factors);
+}
+
 /* The newest point joins the table at the current x. */
 static void take_newest(struct kf_problem *problem, struct table *table)
 {
@@ -104,14 +118,7 @@ static void take_newest(struct kf_problem *problem, struct table *table)
     double *factors = table->factors + newest * each;
     kf_factors(objective, &problem->iterate.view, newest, factors);
     kf_goal_take(&table->goal, problem, &problem->iterate.view, newest);
-    if (has_products(problem)) {
-        struct kf_pair on = kf_iterate_dots(problem, newest); /* with x and with m */
-        keepfit_row row = kf_points_row(&problem->points, newest);
-        table->mm += factors[0] * (2 * on.second + factors[0] * kf_square(row.count, row.value));
-        table->mx += factors[0] * on.first;
-        table->followed++;
-    }
-    kf_drift_add(problem, 1, newest, factors);
+    change_drift(problem, table, 1, newest, factors);
 }
 
 static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
@@ -127,12 +134,6 @@ static void walk(struct kf_problem *problem, struct table *table, uint64_t steps
         kf_step_sampled(problem, step, mean, &(struct kf_sample){share, 1, u, table->factors + u * each, true}, 1);
     }
     table->stale = true;
-}
-
-static bool affords(const struct kf_problem *problem, uint64_t gradients)
-{
-    uint64_t budget = problem->options->stage_budget, spent = problem->objective.fo - problem->fo_before;
-    return budget == 0 || spent + gradients <= budget;
 }
 
 /* The step was too long: x is where the walk began again, the table is filled there, and steps are shorter from now on. */
@@ -153,12 +154,12 @@ static void walk_until(struct kf_problem *problem, struct table *table, double e
 {
     size_t i = problem->points.count, row = problem->points.entries / i + 1;
     uint64_t round = i / 8 + 8, looks = 2 * kf_size(problem) / row, walked = 0;
-    uint64_t after = problem->options->guarantee == KF_GUARANTEE_PROVED ? i : 0;
+    uint64_t after = problem->options->guarantee == KF_GUARANTEE_PROVED ? 2 * i : 0; /* to go back, and to fill */
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
     round = round < looks ? looks : round;
-    for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && affords(problem, round + after); k++) {
+    for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && kf_affords(problem, round + after); k++) {
         uint64_t usual = (uint64_t)(USUAL_SHARE * table->usual);
-        uint64_t steps = k == 0 && usual > round && affords(problem, usual + after) ? usual : round;
+        uint64_t steps = k == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;
         walk(problem, table, steps);
         double now = measure(problem, table);
         walked += steps;
@@ -191,7 +192,7 @@ static void tell_goal(struct kf_problem *problem, struct table *table, bool exac
 }
 
 /* Makes m exact where that was asked for, and looks where that leaves us. */
-static void settle(struct kf_problem *problem, struct table *table)
+static void make_exact(struct kf_problem *problem, struct table *table)
 {
     if (problem->options->guarantee == KF_GUARANTEE_PROVED) {
         kf_drift_recompute(problem, problem->points.count, table->factors);
@@ -211,6 +212,29 @@ static void begin(struct kf_problem *problem, struct table *table)
     measure(problem, table);
 }
 
+/* The bound, and what it takes to bring it down. */
+static keepfit_status table_settle(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct table *table = state;
+    struct kf_objective *objective = &problem->objective;
+    (void)error;
+    problem->target = kf_goal_target(&table->goal, problem, table->xx);
+    problem->bound = bound_now(problem, table);
+    for (int k = 0; k < ROUNDS_MOST && !(problem->bound <= problem->target); k++) {
+        bool exact = !table->stale;
+        uint64_t spent = objective->fo;
+        remember_start(problem, table);
+        walk_until(problem, table, ESTIMATE_SHARE * problem->target);
+        if (objective->fo == spent)
+            break; /* the budget is spent */
+        tell_goal(problem, table, exact);
+        make_exact(problem, table);
+    }
+    if (objective->free) /* an estimate, which proves nothing */
+        problem->bound = NAN;
+    return KEEPFIT_OK;
+}
+
 static keepfit_status table_stage(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct table *table = state;
@@ -222,21 +246,18 @@ static keepfit_status table_stage(struct kf_problem *problem, void *state, keepf
         take_newest(problem, table);
     else
         begin(problem, table);
-    problem->target = kf_goal_target(&table->goal, problem, table->xx);
-    problem->bound = bound_now(problem, table);
-    for (int k = 0; k < ROUNDS_MOST && !(problem->bound <= problem->target); k++) {
-        bool exact = !table->stale;
-        uint64_t spent = objective->fo;
-        remember_start(problem, table);
-        walk_until(problem, table, ESTIMATE_SHARE * problem->target);
-        if (objective->fo == spent)
-            break; /* the budget is spent */
-        tell_goal(problem, table, exact);
-        settle(problem, table);
-    }
-    if (objective->free) /* an estimate, which proves nothing */
-        problem->bound = NAN;
-    return KEEPFIT_OK;
+    return table_settle(problem, state, error);
+}
+
+static void table_leave(struct kf_problem *problem, void *state, size_t j)
+{
+    struct table *table = state;
+    size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    if (!table->filled)
+        return;
+    change_drift(problem, table, -1, j, table->factors + j * each);
+    kf_goal_drop(&table->goal, problem, &problem->iterate.view, j);
+    kf_points_close_gap(table->factors, count, each, j);
 }
 
 static void table_forget(struct kf_problem *problem, void *state)
@@ -261,5 +282,7 @@ const struct kf_method kf_table = {
     .create = table_create,
     .stage = table_stage,
     .forget = table_forget,
+    .leave = table_leave,
+    .settle = table_settle,
     .destroy = table_destroy,
 };

@@ -70,6 +70,8 @@ bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standin
     int still = 0;
     memcpy(ahead.x, at->x, size * sizeof *at->x);
     for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
+        if (kf_standing_spent(problem, target, 3))
+            break;
         if (round % CHECK_EVERY == 0) {
             kf_standing_measure(problem, at);
             if (at->bound <= fmax(target, ROUNDING * kf_standing_scale(at)))

@@ -30,6 +30,11 @@ static inline bool kf_standing_good(const struct kf_standing *at, double target)
     return target > 0 && at->bound <= target;
 }
 
+/* Whether the stage's budget leaves no room for so many passes; where the optimum itself is wanted, there is none. */
+static inline bool kf_standing_spent(const struct kf_problem *problem, double target, uint64_t passes)
+{
+    return target > 0 && !kf_affords(problem, passes * problem->points.count);
+}
 /* Newton with an assembled Hessian. `spare` are 3 vectors. Returns whether it ended by its own criterion. */
 bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
                      double **spare);

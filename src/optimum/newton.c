@@ -115,7 +115,7 @@ bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, dou
     size_t size = kf_size(problem);
     double precision = target > 0 ? ROUGH : KF_PRECISE;
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        if (kf_standing_good(at, target))
+        if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
             return true;
         double fall = model_direction(optimum, problem, at, precision, spare);
         bool last = fall <= LAST_STEP * kf_standing_scale(at);
@@ -202,7 +202,7 @@ bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double
     struct curvature here = {&problem->objective, optimum->curve, optimum->columns};
     double tolerance = 0.1;
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        if (kf_standing_good(at, target))
+        if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
             return true;
         kf_curves(optimum, problem, at->x);
         conjugate_gradients(&here, at->gradient, tolerance, spare);

@@ -1,0 +1,105 @@
+/* Points that leave: by index, or, with a window, the oldest. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "fit/fit.h"
+
+/* W and the largest curvature from all points: W loses digits to subtraction, and a maximum cannot be taken back. */
+static void compute_constants(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    objective->weight_total = objective->curvature_most = 0;
+    for (size_t j = 0; j < problem->points.count; j++) {
+        double weight = problem->points.place[j].weight;
+        objective->weight_total += weight;
+        objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, j));
+    }
+    fit->left = 0;
+}
+
+/* From the first time that a point in the middle leaves, each has its arrival written down. */
+static bool write_arrivals(keepfit_fit *fit)
+{
+    size_t count = fit->problem.points.count;
+    if (fit->arrivals)
+        return true;
+    if (!KF_RESERVE(fit->arrivals, fit->arrivals_capacity, count + 1))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        fit->arrivals[k] = fit->arrived - count + 1 + k;
+    return true;
+}
+
+bool kf_fit_arrive(keepfit_fit *fit)
+{
+    size_t newest = fit->problem.points.count - 1;
+    if (fit->arrivals && !KF_RESERVE(fit->arrivals, fit->arrivals_capacity, newest + 1))
+        return false;
+    fit->arrived++;
+    if (fit->arrivals)
+        fit->arrivals[newest] = fit->arrived;
+    return true;
+}
+
+bool kf_fit_drop(keepfit_fit *fit, size_t j)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    const struct kf_running *running = &fit->running[fit->running_count - 1];
+    size_t count = problem->points.count;
+    if (j > 0 && !write_arrivals(fit))
+        return false;
+    if (running->method->leave)
+        running->method->leave(problem, running->state, j);
+    if (fit->arrivals)
+        memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
+    objective->weight_total = fmax(objective->weight_total - problem->points.place[j].weight, 0);
+    kf_points_remove(&problem->points, j);
+    if (++fit->left > problem->points.count)
+        compute_constants(fit);
+    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
+        objective->lambda = fit->options->lambda_total / objective->weight_total;
+    return true;
+}
+
+keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
+{
+    struct kf_problem *problem = &fit->problem;
+    if (fit->death.status != KEEPFIT_OK) {
+        fit->error = fit->death;
+        return fit->error.status;
+    }
+    kf_error_clear(&fit->error);
+    if (index >= problem->points.count)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu to remove: %zu are present",
+                       (unsigned long long)index, problem->points.count);
+    if (!kf_fit_drop(fit, (size_t)index))
+        return kf_fail_memory(&fit->error);
+    kf_work *settle = fit->running[fit->running_count - 1].method->settle;
+    keepfit_status status = settle ? kf_fit_run(fit, settle) : KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
+    return status;
+}
+
+bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index)
+{
+    size_t count = fit->problem.points.count, low = 0, high = count;
+    if (!fit->arrivals) {
+        uint64_t first = fit->arrived - count + 1;
+        *index = arrival - first;
+        return arrival >= first && arrival <= fit->arrived && count > 0;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fit->arrivals[middle] < arrival)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *index = low;
+    return low < count && fit->arrivals[low] == arrival;
+}

@@ -1,0 +1,44 @@
+"""What epsilon means, what a stage may spend, and points that leave."""
+from harness import libsvm, near, numbers, over, same, two_classes
+
+
+@over(("quadratic", "table", "refit", "auto"))
+def case_kinds_of_epsilon(box, method):
+    box.write("data.svm", libsvm(two_classes((1, 2), noise=0.2)))
+    words = ["train", "--json", "--loss", "logistic", "--lambda", "0.01", "--gap", "--method", method, "data.svm"]
+    for kind, target in (("absolute", lambda told: 0.01), ("stat", lambda told: 0.01 / told["points"]),
+                         ("relative", lambda told: 0.01 * told["objective"])):
+        told = box.run(*words, "--epsilon", "0.01", "--epsilon-kind", kind).json
+        same((told["epsilon_kind"], told["missed"]), (kind, 0), "kind and missed stages")
+        assert told["gap"] <= told["bound"] + 1e-12 and told["bound"] <= told["target"]
+        assert near(told["target"], target(told), 0.03), (kind, told["target"], target(told))
+
+
+@over(("quadratic", "table", "refit"))
+def case_stage_budget(box, method):
+    box.write("data.svm", libsvm(two_classes((1, 2), noise=0.2)))
+    words = ("--loss", "logistic", "--lambda", "0.001", "--epsilon", "1e-6", "--method", method)
+    result = box.try_run("train", "--json", *words, "--stage-budget", "5", "--trace", "t.csv", "--trace-stages", "1000",
+                         "--gap", "data.svm")
+    result.check(result.code == 5 and "not reached" in result.error, "expected exit 5 and a reason")
+    rows = box.trace("t.csv")
+    spent = [int(b["fo"]) - int(a["fo"]) for a, b in zip(rows, rows[1:])]
+    assert max(spent) <= 6, spent
+    assert all(float(r["bound"]) >= float(r["gap"]) - 1e-12 for r in rows if r["bound"])
+
+
+@over(("auto", "table", "csvrg", "exact"))
+def case_window(box, method):
+    rows = numbers(40)
+    box.write("data.svm", libsvm(rows))
+    box.write("tail.svm", libsvm(rows[-7:]))
+    words = ("--lambda", "0.1", "--epsilon", "1e-9", "--gap", "--json")
+    told = box.try_run("train", *words, "--method", method, "--window", "7", "data.svm").json
+    alone = box.run("train", *words, "tail.svm").json
+    same((told["stages"], told["points"]), (40, 7), "stages and points")
+    assert near(told["optimum"], alone["optimum"], 1e-9), (told["optimum"], alone["optimum"])
+
+
+def case_window_refused(box):
+    box.write("data.svm", libsvm(numbers(5)))
+    box.try_run("train", "--window", "0", "data.svm").refused(2, "--window").silent()

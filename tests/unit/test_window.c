@@ -1,0 +1,176 @@
+/* Points that leave: a window, and removal by index and by arrival. What remains is all that counts: the model is as good for
+ * it as if the others had never come, what methods track equals what they would compute anew, and memory is given back. */
+#include <string.h>
+
+#include "method/csvrg.h"
+#include "support.h"
+
+/* The bounds at the current stage hold: not below the gap, and not above the target. */
+static bool is_kept(keepfit_fit *fit)
+{
+    keepfit_report report;
+    keepfit_measurement measured;
+    keepfit_fit_report(fit, &report);
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+    return report.bound >= measured.gap - 1e-12 && report.bound <= report.target;
+}
+
+static void test_window(struct tap *tap, const char *method, const char *loss, const char *extra)
+{
+    struct cloud *cloud = cloud_make(loss, 300, 12, true, true, 11);
+    char text[300];
+    snprintf(text, sizeof text, "loss=%s method=%s epsilon=1e-3 window=60 %s", loss, method, extra);
+    keepfit_fit *fit = fit_from(text);
+    bool kept = true;
+    for (size_t j = 0; j < cloud->count; j++) {
+        push_range(fit, cloud, j, j + 1);
+        kept &= is_kept(fit);
+    }
+    keepfit_report report;
+    keepfit_fit_report(fit, &report);
+    tap_check(tap, kept && report.points == 60 && report.stage == 300 && report.missed == 0,
+              "%s %s %s: a window of 60 points holds epsilon, proved, at all 300 stages", method, loss, extra);
+
+    /* The same points alone have the same optimum. */
+    keepfit_measurement windowed, alone;
+    keepfit_options *options = options_from(text);
+    keepfit_options_set(options, "method", "refit", NULL);
+    keepfit_fit *other = NULL;
+    TAP_NEED(keepfit_fit_create(options, &other, NULL) == KEEPFIT_OK);
+    push_range(other, cloud, 240, 300);
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &windowed) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_measure(other, KEEPFIT_MEASURE_OPTIMUM, &alone) == KEEPFIT_OK);
+    tap_check(tap, near(windowed.optimum, alone.optimum, 1e-10),
+              "%s %s %s: what remains has the optimum of its points alone (%.1e apart)", method, loss, extra,
+              fabs(windowed.optimum - alone.optimum));
+    keepfit_options_free(options);
+    keepfit_fit_free(other);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* Points leave in any order, between pushes. */
+static void test_removal(struct tap *tap, const char *method, const char *loss)
+{
+    struct cloud *cloud = cloud_make(loss, 200, 8, false, true, 23);
+    char text[200];
+    snprintf(text, sizeof text, "loss=%s method=%s lambda=0.02 epsilon=1e-4", loss, method);
+    keepfit_fit *fit = fit_from(text);
+    struct kf_random random;
+    kf_random_seed(&random, 4);
+    bool kept = true;
+    for (size_t j = 0; j < cloud->count; j++) {
+        push_range(fit, cloud, j, j + 1);
+        while (fit->problem.points.count > 3 && kf_random_below(&random, 2)) {
+            TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->problem.points.count)) == KEEPFIT_OK);
+            kept &= is_kept(fit);
+        }
+        kept &= is_kept(fit);
+    }
+    tap_check(tap, kept, "%s %s: points leave in any order, epsilon is held and proved for those that remain", method,
+              loss);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* Every method survives a window, and csvrg's tracked gradient stays the recomputed one. */
+static void test_tracking(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 200, 10, true, false, 31);
+    keepfit_fit *fit = fit_from("loss=logistic method=csvrg lambda=0.01 window=40 alpha=0.5");
+    double worst = 0, sum[64], tracked[64];
+    for (size_t j = 0; j < cloud->count; j++) {
+        push_range(fit, cloud, j, j + 1);
+        struct kf_problem *problem = &fit->problem;
+        const struct kf_csvrg *csvrg = fit->running[0].state;
+        if (problem->points.count < 2)
+            continue;
+        kf_drift_read(problem, tracked);
+        kf_gradient_sum(&problem->objective, csvrg->anchor, problem->points.count, sum, NULL, problem->factors[0]);
+        for (size_t k = 0; k < kf_size(problem); k++)
+            worst = fmax(worst, fabs(sum[k] - tracked[k]));
+    }
+    tap_check(tap, worst < 1e-11, "csvrg: the tracked gradient equals the recomputed one in a window (%.1e)", worst);
+    keepfit_fit_free(fit);
+    for (size_t k = 1; kf_method_entry(k); k++) {
+        char text[200];
+        const char *method = kf_method_entry(k)->name,
+                   *loss = kf_method_entry(k)->squared_only ? "squared" : "logistic";
+        snprintf(text, sizeof text, "loss=%s method=%s lambda=0.01 window=40", loss, method);
+        fit = fit_from(text);
+        push_range(fit, cloud, 0, cloud->count);
+        keepfit_measurement measured;
+        TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) ==
+                 KEEPFIT_OK);
+        tap_check(tap, measured.gap < 0.7, "%s runs in a window (gap %.1e)", method, measured.gap);
+        keepfit_fit_free(fit);
+    }
+    free(cloud);
+}
+
+static void test_names(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("squared", 50, 3, false, false, 2);
+    keepfit_fit *fit = fit_from("loss=squared window=20");
+    uint64_t index = 0;
+    push_range(fit, cloud, 0, 30);
+    bool right = !keepfit_fit_find(fit, 10, &index) && !keepfit_fit_find(fit, 31, &index) &&
+                 keepfit_fit_find(fit, 11, &index) && index == 0 && keepfit_fit_find(fit, 30, &index) && index == 19;
+    TAP_NEED(keepfit_fit_remove(fit, 5) == KEEPFIT_OK); /* arrival 16 */
+    right &= !keepfit_fit_find(fit, 16, &index) && keepfit_fit_find(fit, 17, &index) && index == 5;
+    push_range(fit, cloud, 30, 33);
+    right &= keepfit_fit_find(fit, 33, &index) && index == 19 && keepfit_fit_find(fit, 15, &index) && index == 2;
+    tap_check(tap, right, "points are found by their arrival, whatever has left");
+    tap_check(tap, keepfit_fit_remove(fit, 20) == KEEPFIT_USAGE, "a point that is not there cannot be removed");
+    while (fit->problem.points.count)
+        TAP_NEED(keepfit_fit_remove(fit, 0) == KEEPFIT_OK);
+    push_range(fit, cloud, 33, 50);
+    tap_check(tap, is_kept(fit), "all points may leave, and others come");
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* A window over a long stream needs the memory of its points only. */
+static void test_memory(struct tap *tap)
+{
+    struct kf_points points = {0};
+    double value[1000] = {1};
+    bool right = true;
+    for (size_t j = 0; j < 20000; j++) {
+        value[0] = (double)j;
+        keepfit_point point = {{1000, NULL, value}, (double)j, 1};
+        TAP_NEED(kf_points_append(&points, &point, NULL));
+        if (points.count > 100)
+            kf_points_remove(&points, j % 3 ? 0 : 50);
+        right &= points.place[points.count - 1].value[0] == (double)j;
+        for (size_t k = 1; k < points.count; k++)
+            right &= points.place[k].value[0] == points.place[k].target &&
+                     points.place[k - 1].target < points.place[k].target;
+    }
+    size_t capacity = points.place_capacity;
+    tap_check(tap, right && points.entries == 100 * 1000 && capacity < 1000,
+              "20,000 rows through a window of 100: the right ones remain, in %zu places", capacity);
+    kf_points_free(&points);
+}
+
+int main(void)
+{
+    struct tap tap = {0};
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    static const char *const extras[] = {"lambda=0.01", "lambda=0.01 domain=ball:0.5",
+                                         "lambda=0.01 epsilon-kind=relative epsilon=0.05", "lambda-total=0.6"};
+    for (size_t l = 0; l < 5; l++)
+        for (size_t e = 0; e < 4; e++) {
+            test_window(&tap, "auto", losses[l], extras[e]);
+            test_window(&tap, "table", losses[l], extras[e]);
+        }
+    for (size_t l = 0; l < 5; l++) {
+        test_removal(&tap, "auto", losses[l]);
+        test_removal(&tap, "refit", losses[l]);
+        test_removal(&tap, "table", losses[l]);
+    }
+    test_tracking(&tap);
+    test_names(&tap);
+    test_memory(&tap);
+    return tap_end(&tap);
+}
