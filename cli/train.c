@@ -196,6 +196,7 @@ static void print_json(const struct training *training, const keepfit_report *re
         {"worst_bound", report->worst_bound},
         {"target", report->target},
         {"missed", (double)report->missed},
+        {"unproved", (double)report->unproved},
         {"smoothness", report->smoothness},
         {"validation_loss", report->validation_loss},
         {"validation_error", report->validation_error},
@@ -213,6 +214,8 @@ static void print_bound(const struct training *training, const keepfit_report *r
     const char *kind = keepfit_options_get(options, "epsilon-kind");
     const char *said = strcmp(kind, "absolute") == 0 ? "" : kind;
     double bound = training->last.bound;
+    if (report->unproved)
+        printf("  unproved     %llu stages rest on an estimate\n", (unsigned long long)report->unproved);
     if (isnan(bound))
         return;
     printf("  %-12s gap at most %.3g now", estimated ? "estimated" : "proved", bound);

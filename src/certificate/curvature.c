@@ -323,6 +323,13 @@ static void times(const struct kf_curvature *curvature, const double *matrix, co
         dsymv_("L", &n, &unit, matrix, &stride, v, &one, &zero, out, &one);
 }
 
+double kf_curvature_length(const struct kf_curvature *curvature, const double *v)
+{
+    double *bent = scratch(curvature, 1);
+    times(curvature, curvature->hessian, v, bent);
+    return sqrt(fmax(kf_dot(curvature->size, v, bent), 0));
+}
+
 /* max |a_j.delta| over the points in H. */
 static double largest_score(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *delta)
 {
@@ -346,11 +353,10 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     if (!curvature->certified)
         return;
     size_t size = curvature->size, free = problem->objective.free;
-    double *delta = scratch(curvature, 0), *bent = scratch(curvature, 1);
+    double *delta = scratch(curvature, 0);
     for (size_t k = 0; k < size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
-    times(curvature, curvature->hessian, delta, bent);
-    curvature->stretch = sqrt(curvature->leverage * fmax(kf_dot(size, delta, bent), 0));
+    curvature->stretch = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
     if (curvature->stretch > STRETCH_ROUGH)
         curvature->stretch = fmin(curvature->stretch, largest_score(curvature, problem, delta));
     kf_copy(problem, delta, problem->x);

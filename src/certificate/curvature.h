@@ -64,6 +64,8 @@ double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_
 /* |g|^2_{H^-1}, and t */
 double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem);
 double kf_curvature_reach(const struct kf_curvature *curvature, const struct kf_problem *problem);
+/* |v|_H */
+double kf_curvature_length(const struct kf_curvature *curvature, const double *v);
 /* direction = -(whole Hessian at the anchor)^-1 gradient */
 void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,
                        double *direction);

@@ -335,6 +335,7 @@ static bool is_finite(struct kf_problem *problem)
 static void keep_account(keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->problem;
+    fit->unproved += isnan(problem->bound) && !isnan(problem->target);
     if (isnan(problem->bound))
         return;
     fit->worst_bound = fmax(fit->worst_bound, problem->bound);
@@ -464,6 +465,7 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .worst_bound = fit->worst_bound,
         .target = problem->target,
         .missed = fit->missed,
+        .unproved = fit->unproved,
         .smoothness = kf_smoothness(objective),
         .seconds = fit->seconds,
         .validated = fit->validated,

@@ -35,7 +35,8 @@ struct keepfit_fit {
     size_t left;       /* points that have left since constants were computed from all */
     uint64_t features; /* highest feature so far */
     double worst_bound;
-    uint64_t missed; /* stages whose bound exceeded their target */
+    uint64_t missed;   /* stages whose bound exceeded their target */
+    uint64_t unproved; /* stages that should have had a bound and have none */
     double seconds;
     uint64_t validated, wrong;
     double validation_loss_sum, validation_square_sum;

@@ -16,9 +16,14 @@
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
 #define EARLY 4
+/* Of the model's error, as a share of x's move. */
+#define DOUBT_FIRST 0.3
+#define DOUBT_LEAST 0.02
+#define DOUBT_MOST 1.0
 #define TRIES_MOST 20
 /* A step is good if the slope at its end is at most this share of the one at its start, uphill. */
 #define SLOPE_MOST 0.5
+#define FAR 1.0
 /* A step that takes the decrement down by less than this asks for a Hessian at the current x. */
 #define CONTRACTION_LEAST 0.6
 
@@ -26,7 +31,11 @@ keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, 
 {
     hold->reuse = reuse;
     bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
-                kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction);
+                kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
+                kf_problem_vector(problem, &hold->start);
+    if (reuse && problem->options->guarantee == KF_GUARANTEE_ESTIMATE)
+        room = room && kf_problem_vector(problem, &hold->origin);
+    hold->doubt = DOUBT_FIRST;
     return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
 }
 
@@ -48,6 +57,24 @@ static void measure_square(struct kf_problem *problem, struct kf_hold *hold)
     hold->square = kf_square(kf_size(problem) - free, problem->x + free);
 }
 
+/* |g|_{H^-1} with H as it would be for all points. */
+static double decrement_now(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    double share = fmin(hold->curvature.weight / problem->objective.weight_total, 1);
+    return sqrt(kf_curvature_decrement(&hold->curvature, problem) / share);
+}
+
+/* A pass has shown what the modelled gradient, which said 0, was off by. */
+static void learn_doubt(struct kf_problem *problem, struct kf_hold *hold)
+{
+    if (!hold->origin)
+        return;
+    if (hold->distance > 0 && hold->curvature.certified)
+        hold->doubt = fmin(fmax(2 * decrement_now(problem, hold) / hold->distance, DOUBT_LEAST), DOUBT_MOST);
+    hold->distance = 0;
+    kf_copy(problem, hold->origin, problem->x);
+}
+
 /* The gradient sum at x from a pass, when x has moved there. */
 static void refresh(struct kf_problem *problem, struct kf_hold *hold, double change)
 {
@@ -55,6 +82,7 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
+    learn_doubt(problem, hold);
 }
 
 static keepfit_status take_newest(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
@@ -77,6 +105,10 @@ static keepfit_status take_newest(struct kf_problem *problem, struct kf_hold *ho
 /* The smaller of the two bounds, NaN where neither proves anything; the one from the gradient's norm, O(d), only where the other is not enough. */
 static double best_bound(struct kf_problem *problem, struct kf_hold *hold, double enough)
 {
+    if (hold->origin && hold->curvature.certified) {
+        double off = decrement_now(problem, hold) + hold->doubt * hold->distance;
+        return off * off / 2;
+    }
     double bound = kf_curvature_bound(&hold->curvature, problem);
     if (bound <= enough)
         return bound;
@@ -101,32 +133,66 @@ static double aim(struct kf_problem *problem, struct kf_hold *hold)
     return -kf_dot(kf_size(problem), hold->gradient, hold->direction);
 }
 
+static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
+{
+    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
+    problem->bound = best_bound(problem, hold, SOLVE_TO * problem->target);
+    return problem->bound <= SOLVE_TO * problem->target;
+}
+
+/* For an estimate: Newton's step, after which the gradient of the model is 0, and so it is taken to be. No FO. False: this
+ * would not do. */
+static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
+{
+    const struct kf_objective *objective = &problem->objective;
+    size_t size = kf_size(problem);
+    if (!hold->origin || !hold->curvature.certified || must_anchor(problem, hold))
+        return false;
+    aim(problem, hold);
+    double change = kf_dot(size, hold->sum, hold->direction);
+    kf_add(size, 1, hold->direction, problem->x);
+    problem->steps++;
+    for (size_t k = 0; k < size; k++)
+        hold->sum[k] = k < objective->free ? 0 : -2 * objective->lambda * objective->weight_total * problem->x[k];
+    measure_square(problem, hold);
+    kf_goal_move(&hold->goal, problem, problem->x, change);
+    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    for (size_t k = 0; k < size; k++)
+        hold->direction[k] = problem->x[k] - hold->origin[k];
+    hold->distance = kf_curvature_length(&hold->curvature, hold->direction);
+    return is_enough(problem, hold);
+}
+
 /* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
  * where the slope turns up. Each try is a pass. False: no length helps. */
 static bool advance(struct kf_problem *problem, struct kf_hold *hold, double decrement)
 {
     size_t size = kf_size(problem);
     double length = 1, at = 0;
-    for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, problem->points.count); tries++) {
+    /* A slope says little of a step that promises much: where the loss is flat the end of one that went far astray is flat
+     * too. There the value decides. */
+    bool far = decrement > FAR;
+    double value = far ? kf_objective_value(&problem->objective, problem->x) : 0;
+    kf_copy(problem, hold->start, problem->x);
+    for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, 2 * problem->points.count); tries++) {
         double change = (length - at) * kf_dot(size, hold->sum, hold->direction);
-        kf_add(size, length - at, hold->direction, problem->x);
+        kf_copy(problem, problem->x, hold->start);
+        kf_add(size, length, hold->direction, problem->x);
         at = length;
         problem->steps++;
         refresh(problem, hold, change);
         kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
         double slope = kf_dot(size, hold->gradient, hold->direction);
-        if (slope <= SLOPE_MOST * decrement)
+        bool lower = !far || kf_objective_value(&problem->objective, problem->x) <= value - 1e-4 * length * decrement;
+        if (slope <= SLOPE_MOST * decrement && lower)
             return true;
-        length *= fmax(decrement / (decrement + slope), 0.05);
+        length *= slope > 0 ? fmax(decrement / (decrement + slope), 0.05) : 0.25;
+    }
+    if (at != 0) {
+        kf_copy(problem, problem->x, hold->start);
+        refresh(problem, hold, NAN);
     }
     return false;
-}
-
-static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
-{
-    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
-    problem->bound = best_bound(problem, hold, SOLVE_TO * problem->target);
-    return problem->bound <= SOLVE_TO * problem->target;
 }
 
 /* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
@@ -139,7 +205,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement = fresh || must_anchor(problem, hold) ? INFINITY : aim(problem, hold);
         if (!(decrement < CONTRACTION_LEAST * before)) {
-            if (!kf_affords(problem, 2 * pass))
+            if (!kf_affords(problem, 3 * pass))
                 return true; /* what there is has to do */
             if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)
                 return false;
@@ -147,11 +213,12 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
             decrement = aim(problem, hold);
         }
         if (!isfinite(decrement) || !advance(problem, hold, decrement))
-            return !kf_affords(problem, pass);
+            return !kf_affords(problem, 2 * pass);
         bool early = hold->reuse && !problem->objective.free && pass < EARLY * kf_size(problem);
         if (!curvature->certified && !early && decrement < CERTIFY_BELOW * problem->target)
             kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target);
-        if (is_enough(problem, hold))
+        /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
+        if (is_enough(problem, hold) || (isnan(problem->bound) && decrement <= SOLVE_TO * problem->target))
             return true;
         fresh = !hold->reuse;
         before = decrement;
@@ -167,7 +234,8 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
     problem->steps++;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
-    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    hold->curvature.anchored = hold->curvature.certified =
+        false; /* the solver has its own use for the score curvatures */
     problem->target = kf_goal_target(&hold->goal, problem, hold->square);
     problem->bound = best_bound(problem, hold, 0);
     return status;
@@ -220,7 +288,7 @@ keepfit_status kf_hold_settle(struct kf_problem *problem, struct kf_hold *hold, 
     problem->bound = best_bound(problem, hold, problem->target);
     if (is_good(problem, hold))
         return KEEPFIT_OK;
-    if (kf_curvature_suits(problem) && improve(problem, hold))
+    if (kf_curvature_suits(problem) && (model_step(problem, hold) || improve(problem, hold)))
         return KEEPFIT_OK;
     return solve_anew(problem, hold, error);
 }

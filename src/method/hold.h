@@ -3,7 +3,8 @@
  *
  * How, is what methods differ in. Where curvature is known (certificate/curvature.h) by Newton's steps, each followed by a
  * pass that makes the gradient exact again: with the Hessian of the current x every time, or with an old one as long as it
- * serves. Elsewhere (domains, other losses, many features) the stage's problem is solved by optimum/optimum.h. */
+ * serves. Where an estimate is enough, the pass may wait: Newton's step makes the gradient of the quadratic model 0, and what
+ * that is off by is estimated from what passes found it to be off by before. Elsewhere (domains, other losses, many features) the stage's problem is solved by optimum/optimum.h. */
 #ifndef KF_HOLD_H
 #define KF_HOLD_H
 
@@ -14,9 +15,12 @@
 struct kf_hold {
     bool reuse;  /* Newton's steps with the Hessian of an earlier x, while it serves */
     double *sum; /* of the points' gradients at problem->x */
-    double *gradient, *direction;
-    double square; /* |x|^2 over the regularised coordinates */
-    bool tracked;  /* sum is valid for all points but the newest */
+    double *gradient, *direction, *start;
+    double square;  /* |x|^2 over the regularised coordinates */
+    bool tracked;   /* sum is valid for all points but the newest */
+    double *origin; /* for estimates: x when its gradient was last computed, */
+    double distance,
+        doubt; /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
     struct kf_goal goal;
     struct kf_curvature curvature;
     struct kf_optimum optimum;

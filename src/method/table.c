@@ -153,8 +153,9 @@ static void go_back(struct kf_problem *problem, struct table *table)
 static void walk_until(struct kf_problem *problem, struct table *table, double enough)
 {
     size_t i = problem->points.count, row = problem->points.entries / i + 1;
-    uint64_t round = i / 8 + 8, looks = 2 * kf_size(problem) / row, walked = 0;
-    uint64_t after = problem->options->guarantee == KF_GUARANTEE_PROVED ? 2 * i : 0; /* to go back, and to fill */
+    bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
+    uint64_t round = proved ? i / 8 + 8 : 8, looks = 2 * kf_size(problem) / row, walked = 0;
+    uint64_t after = proved ? 2 * i : 0; /* to go back, and to fill */
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
     round = round < looks ? looks : round;
     for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && kf_affords(problem, round + after); k++) {

@@ -75,7 +75,7 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
     for (size_t k = objective->free; k < size; k++)
         hessian[k * size + k] += 2 * objective->lambda;
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
-    for (size_t k = 0; k < objective->free; k++)
+    for (size_t k = 0; k < objective->free && objective->outputs > 1; k++)
         hessian[k * size + k] *= 1 + 1e-9;
 }
 
