@@ -24,6 +24,7 @@ bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
 	@/usr/bin/python3 bench/run.py $(BUILD) --write
+	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/guarantee.py $(BUILD) "$$KEEPFIT_DATA" --write
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild
