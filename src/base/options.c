@@ -67,7 +67,7 @@ static const struct row table[] = {
     CHOICE(
         "guarantee", "proved|estimate", "proved", "method", guarantee,
         "Whether every stage is proved to meet epsilon, or stages may rely on an estimate from remembered gradients, "
-        "which is cheaper (method table)."),
+        "which is cheaper (methods table and quadratic)."),
     COUNT("stage-budget", "N", "", "method", stage_budget, 1, 1e15,
           "At most N gradients a stage, for methods that hold epsilon; where that is not enough the bound says so, and "
           "the exit code is 5."),
@@ -97,7 +97,9 @@ static const struct row table[] = {
     CHOICE(
         "iterate", "auto|dense|scaled", "auto", "method", iterate,
         "How the iterate is stored. scaled: a step costs the non-zeros of its rows; dense: the reference, and the only "
-        "one for a box, the simplex, katyusha and methods that use full gradients. auto: scaled where possible."),
+        "one for a box, the simplex, katyusha and methods that use full gradients. auto: scaled where possible, unless "
+        "rows "
+        "are mostly full."),
     CHOICE("count", "auto|actual|paper", "auto", "method", count,
            "What counts as a gradient. actual: one that is computed; paper: csvrg's nominal three a step, though one "
            "of them "
