@@ -32,7 +32,7 @@ keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, 
     hold->reuse = reuse;
     bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
                 kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
-                kf_problem_vector(problem, &hold->start);
+                kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
     if (reuse && problem->options->guarantee == KF_GUARANTEE_ESTIMATE)
         room = room && kf_problem_vector(problem, &hold->origin);
     hold->doubt = DOUBT_FIRST;
@@ -163,6 +163,16 @@ static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
     return is_enough(problem, hold);
 }
 
+/* x is where the step began again, and what was known of it is true again. */
+static void go_back(struct kf_problem *problem, struct kf_hold *hold)
+{
+    kf_copy(problem, problem->x, hold->start);
+    kf_copy(problem, hold->sum, hold->start_sum);
+    measure_square(problem, hold);
+    kf_goal_move(&hold->goal, problem, problem->x, NAN);
+    kf_curvature_move(&hold->curvature, problem, hold->sum);
+}
+
 /* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
  * where the slope turns up. Each try is a pass. False: no length helps. */
 static bool advance(struct kf_problem *problem, struct kf_hold *hold, double decrement)
@@ -174,7 +184,8 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     bool far = decrement > FAR;
     double value = far ? kf_objective_value(&problem->objective, problem->x) : 0;
     kf_copy(problem, hold->start, problem->x);
-    for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, 2 * problem->points.count); tries++) {
+    kf_copy(problem, hold->start_sum, hold->sum);
+    for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, problem->points.count); tries++) {
         double change = (length - at) * kf_dot(size, hold->sum, hold->direction);
         kf_copy(problem, problem->x, hold->start);
         kf_add(size, length, hold->direction, problem->x);
@@ -188,10 +199,8 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
             return true;
         length *= slope > 0 ? fmax(decrement / (decrement + slope), 0.05) : 0.25;
     }
-    if (at != 0) {
-        kf_copy(problem, problem->x, hold->start);
-        refresh(problem, hold, NAN);
-    }
+    if (at != 0)
+        go_back(problem, hold);
     return false;
 }
 
@@ -205,7 +214,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement = fresh || must_anchor(problem, hold) ? INFINITY : aim(problem, hold);
         if (!(decrement < CONTRACTION_LEAST * before)) {
-            if (!kf_affords(problem, 3 * pass))
+            if (!kf_affords(problem, 2 * pass))
                 return true; /* what there is has to do */
             if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)
                 return false;
@@ -213,7 +222,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
             decrement = aim(problem, hold);
         }
         if (!isfinite(decrement) || !advance(problem, hold, decrement))
-            return !kf_affords(problem, 2 * pass);
+            return !kf_affords(problem, pass);
         bool early = hold->reuse && !problem->objective.free && pass < EARLY * kf_size(problem);
         if (!curvature->certified && !early && decrement < CERTIFY_BELOW * problem->target)
             kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target);

@@ -15,7 +15,7 @@
 struct kf_hold {
     bool reuse;  /* Newton's steps with the Hessian of an earlier x, while it serves */
     double *sum; /* of the points' gradients at problem->x */
-    double *gradient, *direction, *start;
+    double *gradient, *direction, *start, *start_sum;
     double square;  /* |x|^2 over the regularised coordinates */
     bool tracked;   /* sum is valid for all points but the newest */
     double *origin; /* for estimates: x when its gradient was last computed, */
