@@ -97,13 +97,35 @@ static double simplex_diameter(const struct kf_domain *domain, size_t count)
     return count < 2 ? 0 : sqrt(2);
 }
 
+static double box_lowest(const struct kf_domain *domain)
+{
+    return domain->first;
+}
+
+static double box_highest(const struct kf_domain *domain)
+{
+    return domain->second;
+}
+
+static double simplex_lowest(const struct kf_domain *domain)
+{
+    (void)domain;
+    return 0;
+}
+
+static double simplex_highest(const struct kf_domain *domain)
+{
+    (void)domain;
+    return INFINITY; /* 1 follows from the sum */
+}
+
 static const struct kf_domain_type types[] = {
-    {"none", "none", "the whole space", 0, whole_project, whole_extent, whole_extent},
-    {"ball", "ball:R", "Euclidean norm at most R", 1, ball_project, ball_radius, ball_diameter},
+    {"none", "none", "the whole space", 0, whole_project, whole_extent, whole_extent, NULL, NULL, false},
+    {"ball", "ball:R", "Euclidean norm at most R", 1, ball_project, ball_radius, ball_diameter, NULL, NULL, false},
     {"box", "box:LO:HI", "every coordinate between LO and HI (a step costs the dimension)", 2, box_project, box_radius,
-     box_diameter},
+     box_diameter, box_lowest, box_highest, false},
     {"simplex", "simplex", "coordinates >= 0 that sum to 1 (a step costs the dimension)", 0, simplex_project,
-     simplex_radius, simplex_diameter},
+     simplex_radius, simplex_diameter, simplex_lowest, simplex_highest, true},
 };
 
 const struct kf_domain_type *kf_domain_entry(size_t k)

@@ -157,10 +157,8 @@ void kf_project(const struct kf_problem *problem, double *x)
     problem->domain.type->project(&problem->domain, kf_size(problem) - free, x + free, problem->scratch);
 }
 
-/* The bound over the coordinates that are regularised and held by the domain. */
-static double bound_of_held(const struct kf_problem *problem, const double *x, const double *gradient)
+double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient)
 {
-    double mu = 2 * problem->objective.lambda;
     size_t size = kf_size(problem), free = problem->objective.free;
     if (!(mu > 0))
         return NAN;
@@ -179,12 +177,13 @@ static double bound_of_held(const struct kf_problem *problem, const double *x, c
 
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)
 {
-    return problem->objective.free ? NAN : bound_of_held(problem, x, gradient);
+    return problem->objective.free ? NAN : kf_held_bound(problem, 2 * problem->objective.lambda, x, gradient);
 }
 
 double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient)
 {
     const struct kf_objective *objective = &problem->objective;
     double curve = objective->loss ? 0.1 * objective->loss->curve_bound(objective->delta) : 1;
-    return bound_of_held(problem, x, gradient) + kf_square(objective->free, gradient) / (2 * curve);
+    return kf_held_bound(problem, 2 * objective->lambda, x, gradient) +
+           kf_square(objective->free, gradient) / (2 * curve);
 }

@@ -71,6 +71,9 @@ void kf_project(const struct kf_problem *problem, double *x);
  * coordinates). */
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient);
 
+/* The same over the coordinates that are not free, for any function of convexity mu. */
+double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient);
+
 /* The same where it is proved. With free coordinates an estimate: the bound of the others, plus the gain of the free ones if their
  * curvature were a tenth of the largest possible. */
 double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient);

@@ -201,7 +201,7 @@ static bool solve_inside(struct kf_problem *problem, struct exact *exact, double
     }
     for (size_t k = 0; k < size; k++)
         exact->direction[k] = -exact->first[k];
-    kf_quadratic_minimise(quadratic, problem, exact->direction, KF_PRECISE, problem->x);
+    kf_quadratic_minimise(quadratic, problem, exact->direction, diagonal, 0, problem->x);
     problem->steps++;
     return true;
 }

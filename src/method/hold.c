@@ -174,7 +174,7 @@ static void go_back(struct kf_problem *problem, struct kf_hold *hold)
 }
 
 /* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
- * where the slope turns up. Each try is a pass. False: no length helps. */
+ * where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not moved. */
 static bool advance(struct kf_problem *problem, struct kf_hold *hold, double decrement)
 {
     size_t size = kf_size(problem);

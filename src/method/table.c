@@ -149,7 +149,7 @@ static void go_back(struct kf_problem *problem, struct table *table)
 }
 
 /* Rounds of steps until the estimate is `enough`. A look at it costs O(d): a round should not be cheaper than that, and the
- * first one is most of what was needed lately. */
+ * first one is most of what was needed lately. The budget has to leave room for filling the table once, here or after. */
 static void walk_until(struct kf_problem *problem, struct table *table, double enough)
 {
     size_t i = problem->points.count, row = problem->points.entries / i + 1;
@@ -195,7 +195,7 @@ static void tell_goal(struct kf_problem *problem, struct table *table, bool exac
 /* Makes m exact where that was asked for, and looks where that leaves us. */
 static void make_exact(struct kf_problem *problem, struct table *table)
 {
-    if (problem->options->guarantee == KF_GUARANTEE_PROVED) {
+    if (problem->options->guarantee == KF_GUARANTEE_PROVED && table->stale) {
         kf_drift_recompute(problem, problem->points.count, table->factors);
         table->stale = false;
     }

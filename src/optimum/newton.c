@@ -8,8 +8,8 @@
 #define ROUNDS_MOST 200
 /* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */
 #define LAST_STEP 1e-15
-/* How well the quadratic model is minimised inside a domain when only a target has to be met. */
-#define ROUGH 1e-6
+/* The quadratic model is minimised inside a domain to this share of the target. */
+#define MODEL_TO 0.1
 
 /* H[lower] += curve * a a' (each entry an outputs x outputs block), for a sparse row or several outputs. */
 static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
@@ -88,9 +88,9 @@ bool kf_hessian_assemble(struct kf_optimum *optimum, struct kf_problem *problem,
     return true;
 }
 
-/* Newton's direction in spare[0], and how much the quadratic model falls along it; negative: no direction. */
+/* Newton's direction in spare[0], and how much the quadratic model falls along it; NaN: no direction. */
 static double model_direction(struct kf_optimum *optimum, struct kf_problem *problem, const struct kf_standing *at,
-                              double precision, double **spare)
+                              double enough, double **spare)
 {
     struct kf_quadratic *quadratic = &optimum->quadratic;
     size_t size = kf_size(problem);
@@ -98,12 +98,12 @@ static double model_direction(struct kf_optimum *optimum, struct kf_problem *pro
     kf_curves(optimum, problem, at->x);
     assemble(optimum, problem);
     if (kf_domain_is_whole(&problem->domain) && !kf_quadratic_factorise(quadratic))
-        return -1;
+        return NAN;
     kf_quadratic_product(quadratic, at->x, bent);
     for (size_t k = 0; k < size; k++)
         linear[k] = at->gradient[k] - bent[k];
     memcpy(target, at->x, size * sizeof *target);
-    kf_quadratic_minimise(quadratic, problem, linear, precision, target);
+    kf_quadratic_minimise(quadratic, problem, linear, 2 * problem->objective.lambda, enough, target);
     kf_add(size, -1, at->x, target);
     kf_quadratic_product(quadratic, target, bent);
     return -(kf_dot(size, at->gradient, target) + kf_dot(size, target, bent) / 2);
@@ -113,14 +113,15 @@ bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, dou
                      double **spare)
 {
     size_t size = kf_size(problem);
-    double precision = target > 0 ? ROUGH : KF_PRECISE;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
             return true;
-        double fall = model_direction(optimum, problem, at, precision, spare);
-        bool last = fall <= LAST_STEP * kf_standing_scale(at);
-        if (!(fall > 0))
-            return last && isfinite(fall);
+        double fall = model_direction(optimum, problem, at, MODEL_TO * target, spare);
+        double little = LAST_STEP * kf_standing_scale(at);
+        bool last = fall <= little;
+        /* A fall that is lost in rounding may still bring the gradient down, which is what a target asks for. */
+        if (!(fall > (target > 0 ? -little : 0)))
+            return last;
         double slope = kf_dot(size, at->gradient, spare[0]);
         if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
             return last || fall <= 1e-10 * kf_standing_scale(at);

@@ -26,7 +26,7 @@ void kf_optimum_free(struct kf_optimum *optimum);
 
 /* Moves x until the bound (with free coordinates, the estimate) is at most `target`, or, with target 0, as far as rounding allows. sum receives the
  * gradient sum at the final x (kf_gradient_sum). FOs are counted: one a gradient, one a Hessian. KEEPFIT_UNSOLVED: it
- * stopped short (x holds the best it reached). */
+ * stopped short (x holds the best it reached). Stops short, too, when the stage's budget is spent, unless target is 0. */
 keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
                                double *sum, keepfit_error *error);
 

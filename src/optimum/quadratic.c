@@ -12,6 +12,7 @@
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
 #define ROUNDS_MOST 30000
+#define CHECK_EVERY 8
 
 void kf_quadratic_free(struct kf_quadratic *quadratic)
 {
@@ -122,8 +123,53 @@ static double largest_size(size_t count, const double *v)
     return most;
 }
 
+/* The minimiser over the whole space, if it lies in the domain. */
+static bool minimise_if_inside(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
+                               double *y)
+{
+    size_t size = quadratic->size;
+    double *found = quadratic->vector[1], *projected = quadratic->vector[2];
+    memcpy(found, y, size * sizeof *y);
+    if (!kf_quadratic_factorise(quadratic))
+        return false;
+    minimise_whole(quadratic, c, found);
+    memcpy(projected, found, size * sizeof *y);
+    kf_project(problem, projected);
+    for (size_t k = 0; k < size; k++)
+        if (!(fabs(projected[k] - found[k]) <= KF_PRECISE * fabs(found[k])))
+            return false;
+    memcpy(y, projected, size * sizeof *y);
+    return true;
+}
+
+/* By how much y can be improved, at most; with free coordinates an estimate. */
+static double bound_at(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double mu,
+                       const double *y)
+{
+    double *gradient = quadratic->vector[3];
+    kf_quadratic_product(quadratic, y, gradient);
+    kf_add(quadratic->size, 1, c, gradient);
+    double bound = kf_held_bound(problem, mu, y, gradient);
+    for (size_t k = 0; k < problem->objective.free; k++) {
+        double curve = quadratic->hessian[k * quadratic->size + k];
+        bound += curve > 0 ? gradient[k] * gradient[k] / (2 * curve) : 0;
+    }
+    return bound;
+}
+
+/* By factors of H; false where they do not come to an end. */
+static bool minimise_by_factors(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
+                                double *y)
+{
+    if (minimise_if_inside(quadratic, problem, c, y))
+        return true;
+    if (problem->domain.type->lowest)
+        return kf_quadratic_on_faces(quadratic, problem, c, y);
+    return kf_quadratic_in_ball(quadratic, problem, c, y);
+}
+
 static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                            double precision, double *y)
+                            double mu, double enough, double *y)
 {
     size_t size = quadratic->size;
     double top = largest_eigenvalue_bound(quadratic);
@@ -132,9 +178,13 @@ static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_prob
     int still = 0;
     if (!(top > 0))
         top = 1;
+    if (minimise_by_factors(quadratic, problem, c, y))
+        return;
     kf_project(problem, y);
     memcpy(ahead, y, size * sizeof *y);
     for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
+        if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, problem, c, mu, y) <= enough)
+            return;
         kf_quadratic_product(quadratic, ahead, gradient);
         kf_add(size, 1, c, gradient);
         memcpy(next, ahead, size * sizeof *y);
@@ -152,15 +202,15 @@ static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_prob
             y[k] = next[k];
         }
         momentum = following;
-        still = moved <= precision * largest_size(size, y) ? still + 1 : 0;
+        still = moved <= KF_PRECISE * largest_size(size, y) ? still + 1 : 0;
     }
 }
 
-void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                           double precision, double *y)
+void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double mu,
+                           double enough, double *y)
 {
     if (kf_domain_is_whole(&problem->domain))
         minimise_whole(quadratic, c, y);
     else
-        minimise_inside(quadratic, problem, c, precision, y);
+        minimise_inside(quadratic, problem, c, mu, enough, y);
 }

@@ -1,5 +1,6 @@
 /* Minimise y'Hy/2 + c'y over the problem's domain, for a dense positive definite H: by Cholesky in the whole space, by
- * accelerated projected gradient (Nesterov's, restarted when it turns uphill) inside a domain. The data is not touched. */
+ * factors on the faces of a domain (face.c), and where that does not end by accelerated projected gradient (Nesterov's,
+ * restarted when it turns uphill). The data is not touched. */
 #ifndef KF_QUADRATIC_H
 #define KF_QUADRATIC_H
 
@@ -8,7 +9,7 @@
 struct kf_quadratic {
     double *hessian; /* size x size, lower triangle */
     double *factor;  /* its Cholesky factor */
-    double *vector[4];
+    double *vector[5];
     size_t size, capacity;
 };
 
@@ -23,9 +24,16 @@ void kf_quadratic_product(const struct kf_quadratic *quadratic, const double *v,
 bool kf_quadratic_factorise(struct kf_quadratic *quadratic);
 
 /* Moves y, the starting point, to the minimiser. In the whole space H must have been factorised. Inside a domain it stops when
- * a round moves no coordinate by more than `precision`, relative to the largest. */
-void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                           double precision, double *y);
+ * a round moves no coordinate by more than KF_PRECISE, relative to the largest, or when y is proved to be within `enough` of
+ * the least value, mu being the convexity of the coordinates that are not free; enough = 0: never. */
+void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double mu,
+                           double enough, double *y);
+
+/* The two ways by factors of H (face.c): for the ball, where the minimiser over the whole space lies outside of it; and for
+ * domains given by bounds. False: they did not come to an end. */
+bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y);
+bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
+                           double *y);
 
 /* With it the value is exact to rounding: the error of y is squared, and scaled by at most the condition number. */
 #define KF_PRECISE 1e-13

@@ -27,7 +27,7 @@ struct drawn {
     uint64_t seed, budget;
     size_t method, stream, count, features, classes; /* classes: 0 for numbers */
     const char *loss, *domain, *kind;
-    double epsilon, bend, lead; /* bend: the loss's largest curvature */
+    double epsilon;
     bool intercept;
     struct kf_random random;
     struct cloud *cloud;
@@ -243,8 +243,6 @@ static void write_options(struct drawn *drawn)
     drawn->intercept = strncmp(lead, "intercept", 9) == 0;
     drawn->kind = drawn->seed >= ESTIMATED ? "absolute" : kind;
     drawn->domain = domain;
-    drawn->lead = !*lead ? 0 : strcmp(lead, "bias=10") == 0 ? 10 : 1;
-    drawn->bend = strcmp(drawn->loss, "hinge") == 0 ? 1 / atof(width) : 2;
     /* Sampled steps need about L/mu of them a digit, and an intercept, of which nothing is proved with them, has no mu. Where
      * that is more than a test can wait for, a budget ends the stage. */
     double hardest = drawn->seed >= ESTIMATED ? 1e2 : 2e3;
@@ -297,22 +295,17 @@ static void draw(struct drawn *drawn, uint64_t seed)
 /* What the test itself knows of a stage. */
 struct stage {
     double weight, squares;  /* sums of w and of w b^2 */
-    double bends;            /* sum of w times a point's largest curvature */
     double labels[3], of[3]; /* the classes, and the weight of each */
     size_t known;
     keepfit_report report;
     keepfit_measurement measured;
     uint64_t fo_before, missed_before, classes_before;
-    double rounding, floor;
+    double rounding;
 };
 
-static void follow(const struct drawn *drawn, struct stage *stage, const keepfit_point *point)
+static void follow(struct stage *stage, const keepfit_point *point)
 {
     size_t k = 0;
-    double square = drawn->lead * drawn->lead;
-    for (size_t e = 0; e < point->row.count; e++)
-        square += point->row.value[e] * point->row.value[e];
-    stage->bends += point->weight * drawn->bend * square;
     stage->weight += point->weight;
     stage->squares += point->weight * point->target * point->target;
     while (k < stage->known && stage->labels[k] != point->target)
@@ -336,25 +329,12 @@ static bool has_optimum(const struct drawn *drawn, const struct stage *stage)
     return drawn->classes == 3 || stage->known == 2;
 }
 
-/* What arithmetic leaves unknown, with u = 1e-16 a rounding, L the curvature of the mean.
- *
- * Of a gap: its two values are sums of numbers as large as the objective, or as at x = 0 where the sums began (b^2 for
- * numbers, about 1 for classes). A score a.x, a sum of d terms, is exact to d u|a||x|, and changes its loss by that times the
- * slope; as slopes are at most about sqrt(2 curvature loss), the mean changes by d u sqrt(L objective)|x| at most.
- *
- * Of a bound: x cannot be better than the nearest numbers there are, u|x| away, and the sums that its gradient is made of
- * have d terms or more. The gradient is then as large as d u L|x|, and the bound its square over 2 mu. */
-static void find_rounding(const struct drawn *drawn, keepfit_fit *fit, struct stage *stage)
+/* The objective is a sum of numbers as large as itself, or as at x = 0 where it began (b^2 for numbers, at most log 3 for classes);
+ * each is exact to some 1e-16 times the length of its row. Both values of a gap have such an error. */
+static double rounding_of(const struct drawn *drawn, const struct stage *stage)
 {
-    size_t size;
-    const double *x = keepfit_fit_iterate(fit, &size);
-    double square = 0, bend = stage->bends / stage->weight, lambda = stage->report.lambda;
-    for (size_t k = 0; k < size; k++)
-        square += x[k] * x[k];
-    double value = fmax(fmax(1, drawn->classes ? 1 : stage->squares / stage->weight), fabs(stage->measured.objective));
-    stage->rounding = 1e-12 * value + 1e-15 * (double)size * sqrt(bend * value * square);
-    double slope = 1e-16 * (double)size * (bend + 2 * lambda) * sqrt(square);
-    stage->floor = slope * slope / (4 * lambda);
+    double at_zero = drawn->classes ? 1 : stage->squares / stage->weight;
+    return 1e-12 * fmax(fmax(1, at_zero), fabs(stage->measured.objective));
 }
 
 /* NULL, or what is wrong with a bound that should hold. */
@@ -385,18 +365,18 @@ static const char *judge_target(const struct drawn *drawn, const struct stage *s
     double most = drawn->epsilon * stage->measured.optimum * (1 + 1e-9) + stage->rounding;
     if (drawn->kind[0] == 'r' && met && report->target > most)
         return "the target is above epsilon times the optimum";
-    if (!met && drawn->budget == 0 && report->bound > fmax(report->target, stage->floor))
+    if (!met && !isnan(report->bound) && drawn->budget == 0)
         return "the bound is above the target";
     return NULL;
 }
 
-/* One gradient for the new point, and as many as the budget says; but the first points of any weight, and points whose
- * functions have changed (labels swapped, one class more), are looked at all together. */
+/* One gradient for the new point, and as many as the budget says; but where the functions themselves have changed (labels
+ * swapped, one class more), all of theirs are needed to know anything. */
 static const char *judge_cost(const struct drawn *drawn, const struct stage *stage)
 {
     const keepfit_report *report = &stage->report;
     uint64_t most = drawn->budget + 1;
-    if (stage->fo_before == 0 || report->classes != stage->classes_before)
+    if (report->classes != stage->classes_before)
         most += report->stage;
     return drawn->budget && report->fo - stage->fo_before > most ? "the budget is exceeded" : NULL;
 }
@@ -418,12 +398,12 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
 static void tell(const struct drawn *drawn, const struct stage *stage, const char *what)
 {
     const keepfit_report *report = &stage->report;
-    printf("# seed %llu stage %llu of %zu (%zu features, %s): %s; bound %.6e gap %.6e target %.6e (floor %.1e) "
-           "objective %.6e fo %llu "
-           "[%s]: %s\n",
-           (unsigned long long)drawn->seed, (unsigned long long)report->stage, drawn->count, drawn->features,
-           streams[drawn->stream], report->method, report->bound, stage->measured.gap, report->target, stage->floor,
-           stage->measured.objective, (unsigned long long)(report->fo - stage->fo_before), drawn->text, what);
+    printf(
+        "# seed %llu stage %llu of %zu (%zu features, %s): %s; bound %.6e gap %.6e target %.6e objective %.6e fo %llu "
+        "[%s]: %s\n",
+        (unsigned long long)drawn->seed, (unsigned long long)report->stage, drawn->count, drawn->features,
+        streams[drawn->stream], report->method, report->bound, stage->measured.gap, report->target,
+        stage->measured.objective, (unsigned long long)(report->fo - stage->fo_before), drawn->text, what);
 }
 
 /* Optima take most of the time: the first stages have one, and then some. */
@@ -447,8 +427,8 @@ static const char *judge(struct drawn *drawn, keepfit_fit *fit, struct stage *st
         tally->unsolved++;
     else if (measures)
         tally->measured++;
-    find_rounding(drawn, fit, stage);
-    if (stage->measured.gap < -(stage->rounding + stage->floor))
+    stage->rounding = rounding_of(drawn, stage);
+    if (stage->measured.gap < -stage->rounding)
         return "the optimum is none";
     wrong = judge_bound(drawn, stage);
     return wrong ? wrong : judge_target(drawn, stage);
@@ -472,7 +452,7 @@ static double try_problem(uint64_t seed, bool aloud, struct tally *tally)
     tally->problems++;
     for (size_t j = 0; j < drawn.count; j++) {
         keepfit_status status = keepfit_fit_push(fit, &drawn.cloud->point[j]);
-        follow(&drawn, &stage, &drawn.cloud->point[j]);
+        follow(&stage, &drawn.cloud->point[j]);
         keepfit_fit_report(fit, &stage.report);
         const char *wrong = status == KEEPFIT_OK ? NULL : keepfit_fit_error(fit)->message;
         if (!wrong && drawn.seed < ESTIMATED)

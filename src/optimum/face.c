@@ -1,0 +1,228 @@
+/* y'Hy/2 + c'y over a domain by factors of H, so that its condition does not matter.
+ *
+ * Ball: the minimiser of the quadratic plus v/2 |y|^2 has the radius as its norm for one v, which Newton's method finds from
+ * below (More and Sorensen 1983). Box and simplex: the signs of the gradient tell which bounds hold y; over the other
+ * coordinates the quadratic is minimised as if they had no bounds, and the step is taken whole and projected if that gains,
+ * otherwise up to the next bound, which then holds too (an active-set method). */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "optimum/lapack.h"
+#include "optimum/quadratic.h"
+
+#define BALL_ROUNDS_MOST 100
+#define FACTORS_MOST 300
+/* A projected step has to gain this share of what its slope promises. */
+#define GAIN_LEAST 0.1
+
+/* Factor of H with `ridge` on the coordinates that are not free, and those of `held` taken out. */
+static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge, const double *held)
+{
+    size_t size = quadratic->size;
+    int n = (int)size, info = 0;
+    memcpy(quadratic->factor, quadratic->hessian, size * size * sizeof(double));
+    for (size_t column = 0; column < size; column++) {
+        double *line = quadratic->factor + column * size;
+        line[column] += column >= free ? ridge : 0;
+        for (size_t row = column; held && row < size; row++)
+            if (held[row] != 0 || held[column] != 0)
+                line[row] = row == column;
+    }
+    if (n)
+        dpotrf_("L", &n, quadratic->factor, &n, &info);
+    return info == 0;
+}
+
+static void solve(const struct kf_quadratic *quadratic, double *right)
+{
+    int n = (int)quadratic->size, one = 1, info;
+    if (n)
+        dpotrs_("L", &n, &one, quadratic->factor, &n, right, &n, &info);
+}
+
+/* y += (H + ridge)^-1 of the residual */
+static void refine(struct kf_quadratic *quadratic, size_t free, double ridge, const double *c, double *residual,
+                   double *y)
+{
+    size_t size = quadratic->size;
+    kf_quadratic_product(quadratic, y, residual);
+    for (size_t k = 0; k < size; k++)
+        residual[k] = -(residual[k] + c[k] + (k >= free ? ridge * y[k] : 0));
+    solve(quadratic, residual);
+    kf_add(size, 1, residual, y);
+}
+
+bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
+{
+    size_t size = quadratic->size, free = problem->objective.free;
+    double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = problem->domain.first, ridge = 0;
+    for (int round = 0; round < BALL_ROUNDS_MOST; round++) {
+        if (!factorise(quadratic, free, ridge, NULL))
+            return false;
+        memset(found, 0, size * sizeof *found);
+        refine(quadratic, free, ridge, c, bent, found);
+        refine(quadratic, free, ridge, c, bent, found);
+        double square = kf_square(size - free, found + free), norm = sqrt(square);
+        memcpy(bent, found, size * sizeof *bent);
+        memset(bent, 0, free * sizeof *bent);
+        solve(quadratic, bent);
+        double next = ridge + square / kf_dot(size - free, found + free, bent + free) * (norm - radius) / radius;
+        if (!isfinite(next))
+            return false;
+        if (norm <= radius * (1 + KF_PRECISE) || next <= ridge) {
+            kf_project(problem, found);
+            memcpy(y, found, size * sizeof *y);
+            return true;
+        }
+        ridge = next;
+    }
+    return false;
+}
+
+/* vector[0] = the gradient at y. held[k] = 1 where y lies on a bound that the gradient presses it to; with `one` also on all other
+ * bounds but the one that it draws away from most. Gradients are what they are above their common part, which a
+ * constant sum makes void. */
+static void find_face(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, bool one,
+                      const double *y, double *held)
+{
+    size_t size = quadratic->size, free = problem->objective.free, first = size;
+    const struct kf_domain *domain = &problem->domain;
+    double low = domain->type->lowest(domain), high = domain->type->highest(domain), most = 0;
+    double *gradient = quadratic->vector[0];
+    kf_quadratic_product(quadratic, y, gradient);
+    kf_add(size, 1, c, gradient);
+    double common = domain->type->constant_sum ? kf_dot(size - free, y + free, gradient + free) : 0;
+    for (size_t k = 0; k < size; k++) {
+        bool below = k >= free && y[k] <= low, above = k >= free && y[k] >= high;
+        double inward = below ? common - gradient[k] : gradient[k] - common;
+        held[k] = (below || above) && (one || inward <= 0);
+        if ((below || above) && inward > most) {
+            most = inward;
+            first = k;
+        }
+    }
+    if (first < size)
+        held[first] = 0;
+}
+
+/* The step to the minimiser over the face, in vector[1]; vector[0] is the gradient at y. False: no factor. */
+static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *held)
+{
+    size_t size = quadratic->size, free = problem->objective.free;
+    double *gradient = quadratic->vector[0], *step = quadratic->vector[1], *even = quadratic->vector[2];
+    if (!factorise(quadratic, free, 0, held))
+        return false;
+    double of_step = 0, of_even = 0;
+    for (size_t k = 0; k < size; k++) {
+        step[k] = held[k] != 0 ? 0 : -gradient[k];
+        even[k] = k >= free && held[k] == 0;
+    }
+    solve(quadratic, step);
+    if (!problem->domain.type->constant_sum)
+        return true;
+    solve(quadratic, even);
+    for (size_t k = free; k < size; k++)
+        if (held[k] == 0) {
+            of_step += step[k];
+            of_even += even[k];
+        }
+    kf_add(size, of_even > 0 ? -of_step / of_even : 0, even, step);
+    return true;
+}
+
+/* y moves all of the step, projected, if that gains; which may change many bounds at once. */
+static bool leap(struct kf_quadratic *quadratic, const struct kf_problem *problem, double *y)
+{
+    size_t size = quadratic->size;
+    const double *gradient = quadratic->vector[0], *step = quadratic->vector[1];
+    double *move = quadratic->vector[2], *bent = quadratic->vector[4];
+    memcpy(move, y, size * sizeof *move);
+    kf_add(size, 1, step, move);
+    kf_project(problem, move);
+    memcpy(bent, move, size * sizeof *bent);
+    kf_add(size, -1, y, move);
+    double slope = kf_dot(size, gradient, move);
+    memcpy(y, bent, size * sizeof *y); /* for now */
+    kf_quadratic_product(quadratic, move, bent);
+    if (slope + kf_dot(size, move, bent) / 2 <= GAIN_LEAST * kf_dot(size, gradient, step))
+        return true;
+    kf_add(size, -1, move, y);
+    return false;
+}
+
+/* The length at which coordinate k meets a bound. */
+static double room(const struct kf_domain *domain, double y, double step)
+{
+    if (step == 0)
+        return INFINITY;
+    double bound = step < 0 ? domain->type->lowest(domain) : domain->type->highest(domain);
+    return fmax((bound - y) / step, 0);
+}
+
+/* y moves straight along the step, up to the first bounds in its way, which hold it from now on. False: nothing is in its way. */
+static bool walk(struct kf_quadratic *quadratic, const struct kf_problem *problem, double *y, double *held, bool *moved)
+{
+    const struct kf_domain *domain = &problem->domain;
+    const double *step = quadratic->vector[1];
+    size_t size = quadratic->size, free = problem->objective.free;
+    double length = 1;
+    for (size_t k = free; k < size; k++)
+        if (held[k] == 0)
+            length = fmin(length, room(domain, y[k], step[k]));
+    bool blocked = false;
+    for (size_t k = 0; k < size; k++) {
+        double from = y[k];
+        bool meets = k >= free && held[k] == 0 && length < 1 && room(domain, from, step[k]) <= length;
+        if (meets) {
+            y[k] = step[k] < 0 ? domain->type->lowest(domain) : domain->type->highest(domain);
+            held[k] = 1;
+        } else {
+            y[k] += length * step[k];
+        }
+        blocked |= meets;
+        *moved |= y[k] != from;
+    }
+    return blocked;
+}
+
+static double largest_size(size_t count, const double *v)
+{
+    double most = 0;
+    for (size_t k = 0; k < count; k++)
+        most = fmax(most, fabs(v[k]));
+    return most;
+}
+
+bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
+{
+    size_t size = quadratic->size;
+    double *gradient = quadratic->vector[0], *held = quadratic->vector[3];
+    bool one = false;
+    kf_project(problem, y);
+    for (int factors = 0; factors < FACTORS_MOST;) {
+        bool moved = false, first = true;
+        find_face(quadratic, problem, c, one, y, held);
+        do {
+            if (!aim(quadratic, problem, held))
+                return false;
+            factors++;
+            if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y))
+                return true;
+            if (first && !one && leap(quadratic, problem, y)) {
+                moved = true;
+                break;
+            }
+            first = false;
+            bool blocked = walk(quadratic, problem, y, held, &moved);
+            kf_quadratic_product(quadratic, y, gradient);
+            kf_add(size, 1, c, gradient);
+            if (!blocked)
+                break;
+        } while (factors < FACTORS_MOST);
+        if (!moved && one)
+            return true; /* not even one bound can be left */
+        one = !moved;
+    }
+    return false;
+}
