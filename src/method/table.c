@@ -154,7 +154,7 @@ static void walk_until(struct kf_problem *problem, struct table *table, double e
 {
     size_t i = problem->points.count, row = problem->points.entries / i + 1;
     bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
-    uint64_t round = proved ? i / 8 + 8 : 8, looks = 2 * kf_size(problem) / row, walked = 0;
+    uint64_t round = i / 8 + 8, looks = 2 * kf_size(problem) / row, walked = 0;
     uint64_t after = proved ? 2 * i : 0; /* to go back, and to fill */
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
     round = round < looks ? looks : round;

@@ -106,6 +106,14 @@ static void find_face(struct kf_quadratic *quadratic, const struct kf_problem *p
         held[first] = 0;
 }
 
+static double sum_of(const double *v, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += v[k];
+    return sum;
+}
+
 /* The step to the minimiser over the face, in vector[1]; vector[0] is the gradient at y. False: no factor. */
 static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *held)
 {
@@ -113,7 +121,6 @@ static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem
     double *gradient = quadratic->vector[0], *step = quadratic->vector[1], *even = quadratic->vector[2];
     if (!factorise(quadratic, free, 0, held))
         return false;
-    double of_step = 0, of_even = 0;
     for (size_t k = 0; k < size; k++) {
         step[k] = held[k] != 0 ? 0 : -gradient[k];
         even[k] = k >= free && held[k] == 0;
@@ -122,12 +129,9 @@ static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem
     if (!problem->domain.type->constant_sum)
         return true;
     solve(quadratic, even);
-    for (size_t k = free; k < size; k++)
-        if (held[k] == 0) {
-            of_step += step[k];
-            of_even += even[k];
-        }
-    kf_add(size, of_even > 0 ? -of_step / of_even : 0, even, step);
+    double of_even = sum_of(even + free, size - free);
+    for (int round = 0; round < 3; round++) /* each leaves a rounding of what was there */
+        kf_add(size, of_even > 0 ? -sum_of(step + free, size - free) / of_even : 0, even, step);
     return true;
 }
 
@@ -215,6 +219,7 @@ bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_probl
             }
             first = false;
             bool blocked = walk(quadratic, problem, y, held, &moved);
+            kf_project(problem, y); /* rounding */
             kf_quadratic_product(quadratic, y, gradient);
             kf_add(size, 1, c, gradient);
             if (!blocked)

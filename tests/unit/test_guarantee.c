@@ -12,7 +12,7 @@
 
 static const char *const methods[] = {"auto", "quadratic", "table", "refit", "exact"};
 static const char *const streams[] = {"iid", "sorted", "duplicated", "huge", "growing", "rare", "late"};
-static const char *const losses[] = {"logistic", "squared", "huber", "hinge", "softmax"};
+static const char *const losses[] = {"logistic", "logistic", "squared", "huber", "hinge", "softmax"};
 static const char *const domains[] = {"none",         "none",   "none",         "none",    "ball:0.05",    "ball:0.4",
                                       "box:-0.1:0.3", "ball:5", "box:-100:100", "simplex", "box:0.01:0.5", "none"};
 static const char *const kinds[] = {"absolute", "absolute", "relative", "stat"};
@@ -27,7 +27,7 @@ struct drawn {
     uint64_t seed, budget;
     size_t method, stream, count, features, classes; /* classes: 0 for numbers */
     const char *loss, *domain, *kind;
-    double epsilon;
+    double epsilon, bend, lead; /* bend: the loss's largest curvature */
     bool intercept;
     struct kf_random random;
     struct cloud *cloud;
@@ -243,6 +243,8 @@ static void write_options(struct drawn *drawn)
     drawn->intercept = strncmp(lead, "intercept", 9) == 0;
     drawn->kind = drawn->seed >= ESTIMATED ? "absolute" : kind;
     drawn->domain = domain;
+    drawn->lead = !*lead ? 0 : strcmp(lead, "bias=10") == 0 ? 10 : 1;
+    drawn->bend = strcmp(drawn->loss, "hinge") == 0 ? 1 / atof(width) : 2;
     /* Sampled steps need about L/mu of them a digit, and an intercept, of which nothing is proved with them, has no mu. Where
      * that is more than a test can wait for, a budget ends the stage. */
     double hardest = drawn->seed >= ESTIMATED ? 1e2 : 2e3;
@@ -275,7 +277,7 @@ static void draw(struct drawn *drawn, uint64_t seed)
     drawn->stream = seed >= ESTIMATED ? IID : (size_t)(seed / COUNT(methods) % COUNT(streams));
     drawn->loss = drawn->method == EXACT ? "squared" : losses[pick(drawn, COUNT(losses))];
     drawn->classes = strcmp(drawn->loss, "softmax") == 0 ? 3 : drawn->loss[0] == 'l' || drawn->loss[1] == 'i' ? 2 : 0;
-    drawn->count = 20 + pick(drawn, chance(drawn, 0.2) ? 131 : 40);
+    drawn->count = 20 + pick(drawn, chance(drawn, 0.3) ? 131 : 40);
     drawn->features = 1 + pick(drawn, drawn->classes == 3 ? 10 : chance(drawn, 0.2) ? 30 : 12);
     if (seed >= BUDGETED && seed < ESTIMATED)
         drawn->budget = (uint64_t)magnitude(drawn, 0, 3.5);
@@ -295,17 +297,22 @@ static void draw(struct drawn *drawn, uint64_t seed)
 /* What the test itself knows of a stage. */
 struct stage {
     double weight, squares;  /* sums of w and of w b^2 */
+    double bends;            /* sum of w times a point's largest curvature */
     double labels[3], of[3]; /* the classes, and the weight of each */
     size_t known;
     keepfit_report report;
     keepfit_measurement measured;
     uint64_t fo_before, missed_before, classes_before;
-    double rounding;
+    double rounding, floor;
 };
 
-static void follow(struct stage *stage, const keepfit_point *point)
+static void follow(const struct drawn *drawn, struct stage *stage, const keepfit_point *point)
 {
     size_t k = 0;
+    double square = drawn->lead * drawn->lead;
+    for (size_t e = 0; e < point->row.count; e++)
+        square += point->row.value[e] * point->row.value[e];
+    stage->bends += point->weight * drawn->bend * square;
     stage->weight += point->weight;
     stage->squares += point->weight * point->target * point->target;
     while (k < stage->known && stage->labels[k] != point->target)
@@ -329,12 +336,25 @@ static bool has_optimum(const struct drawn *drawn, const struct stage *stage)
     return drawn->classes == 3 || stage->known == 2;
 }
 
-/* The objective is a sum of numbers as large as itself, or as at x = 0 where it began (b^2 for numbers, at most log 3 for classes);
- * each is exact to some 1e-16 times the length of its row. Both values of a gap have such an error. */
-static double rounding_of(const struct drawn *drawn, const struct stage *stage)
+/* What arithmetic leaves unknown, with u = 1e-16 a rounding, L the curvature of the mean.
+ *
+ * Of a gap: its two values are sums of numbers as large as the objective, or as at x = 0 where the sums began (b^2 for
+ * numbers, about 1 for classes). A score a.x, a sum of d terms, is exact to d u|a||x|, and changes its loss by that times the
+ * slope; as slopes are at most about sqrt(2 curvature loss), the mean changes by d u sqrt(L objective)|x| at most.
+ *
+ * Of a bound: x cannot be better than the nearest numbers there are, u|x| away, and the sums that its gradient is made of
+ * have d terms or more. The gradient is then as large as d u L|x|, and the bound its square over 2 mu. */
+static void find_rounding(const struct drawn *drawn, keepfit_fit *fit, struct stage *stage)
 {
-    double at_zero = drawn->classes ? 1 : stage->squares / stage->weight;
-    return 1e-12 * fmax(fmax(1, at_zero), fabs(stage->measured.objective));
+    size_t size;
+    const double *x = keepfit_fit_iterate(fit, &size);
+    double square = 0, bend = stage->bends / stage->weight, lambda = stage->report.lambda;
+    for (size_t k = 0; k < size; k++)
+        square += x[k] * x[k];
+    double value = fmax(fmax(1, drawn->classes ? 1 : stage->squares / stage->weight), fabs(stage->measured.objective));
+    stage->rounding = 1e-12 * value + 1e-15 * (double)size * sqrt(bend * value * square);
+    double slope = 1e-16 * (double)size * (bend + 2 * lambda) * sqrt(square);
+    stage->floor = slope * slope / (4 * lambda);
 }
 
 /* NULL, or what is wrong with a bound that should hold. */
@@ -365,18 +385,18 @@ static const char *judge_target(const struct drawn *drawn, const struct stage *s
     double most = drawn->epsilon * stage->measured.optimum * (1 + 1e-9) + stage->rounding;
     if (drawn->kind[0] == 'r' && met && report->target > most)
         return "the target is above epsilon times the optimum";
-    if (!met && !isnan(report->bound) && drawn->budget == 0)
+    if (!met && drawn->budget == 0 && report->bound > fmax(report->target, stage->floor))
         return "the bound is above the target";
     return NULL;
 }
 
-/* One gradient for the new point, and as many as the budget says; but where the functions themselves have changed (labels
- * swapped, one class more), all of theirs are needed to know anything. */
+/* One gradient for the new point, and as many as the budget says; but the first points of any weight, and points whose
+ * functions have changed (labels swapped, one class more), are looked at all together. */
 static const char *judge_cost(const struct drawn *drawn, const struct stage *stage)
 {
     const keepfit_report *report = &stage->report;
     uint64_t most = drawn->budget + 1;
-    if (report->classes != stage->classes_before)
+    if (stage->fo_before == 0 || report->classes != stage->classes_before)
         most += report->stage;
     return drawn->budget && report->fo - stage->fo_before > most ? "the budget is exceeded" : NULL;
 }
@@ -398,37 +418,29 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
 static void tell(const struct drawn *drawn, const struct stage *stage, const char *what)
 {
     const keepfit_report *report = &stage->report;
-    printf(
-        "# seed %llu stage %llu of %zu (%zu features, %s): %s; bound %.6e gap %.6e target %.6e objective %.6e fo %llu "
-        "[%s]: %s\n",
-        (unsigned long long)drawn->seed, (unsigned long long)report->stage, drawn->count, drawn->features,
-        streams[drawn->stream], report->method, report->bound, stage->measured.gap, report->target,
-        stage->measured.objective, (unsigned long long)(report->fo - stage->fo_before), drawn->text, what);
+    printf("# seed %llu stage %llu of %zu (%zu features, %s): %s; bound %.6e gap %.6e target %.6e (floor %.1e) "
+           "objective %.6e fo %llu "
+           "[%s]: %s\n",
+           (unsigned long long)drawn->seed, (unsigned long long)report->stage, drawn->count, drawn->features,
+           streams[drawn->stream], report->method, report->bound, stage->measured.gap, report->target, stage->floor,
+           stage->measured.objective, (unsigned long long)(report->fo - stage->fo_before), drawn->text, what);
 }
 
-/* Optima take most of the time: the first stages have one, and then some. */
-static bool is_measured(struct drawn *drawn, size_t j)
-{
-    bool drawn_here = chance(drawn, 0.25);
-    return j < 5 || j + 1 == drawn->count || j == drawn->count / 2 || j == drawn->count * 3 / 4 || drawn_here;
-}
-
-static const char *judge(struct drawn *drawn, keepfit_fit *fit, struct stage *stage, size_t j, struct tally *tally)
+static const char *judge(const struct drawn *drawn, keepfit_fit *fit, struct stage *stage, struct tally *tally)
 {
     unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM;
     stage->measured = (keepfit_measurement){NAN, NAN, NAN, NAN};
     const char *wrong = judge_cost(drawn, stage);
-    bool measures = is_measured(drawn, j);
     tally->stages++;
     if (wrong || stage->weight == 0 || !has_optimum(drawn, stage)) /* nothing to fit, or nothing to reach */
         return wrong;
     count_bound(fit, &stage->report, tally);
-    if (measures && keepfit_fit_measure(fit, what, &stage->measured) != KEEPFIT_OK)
+    if (keepfit_fit_measure(fit, what, &stage->measured) != KEEPFIT_OK)
         tally->unsolved++;
-    else if (measures)
+    else
         tally->measured++;
-    stage->rounding = rounding_of(drawn, stage);
-    if (stage->measured.gap < -stage->rounding)
+    find_rounding(drawn, fit, stage);
+    if (stage->measured.gap < -(stage->rounding + stage->floor))
         return "the optimum is none";
     wrong = judge_bound(drawn, stage);
     return wrong ? wrong : judge_target(drawn, stage);
@@ -452,11 +464,11 @@ static double try_problem(uint64_t seed, bool aloud, struct tally *tally)
     tally->problems++;
     for (size_t j = 0; j < drawn.count; j++) {
         keepfit_status status = keepfit_fit_push(fit, &drawn.cloud->point[j]);
-        follow(&stage, &drawn.cloud->point[j]);
+        follow(&drawn, &stage, &drawn.cloud->point[j]);
         keepfit_fit_report(fit, &stage.report);
         const char *wrong = status == KEEPFIT_OK ? NULL : keepfit_fit_error(fit)->message;
         if (!wrong && drawn.seed < ESTIMATED)
-            wrong = judge(&drawn, fit, &stage, j, tally);
+            wrong = judge(&drawn, fit, &stage, tally);
         if (aloud || (wrong && faults++ == 0))
             tell(&drawn, &stage, wrong ? wrong : "good");
         tally->violations += wrong != NULL;
