@@ -12,6 +12,7 @@
 #include "optimum/quadratic.h"
 
 #define BALL_ROUNDS_MOST 100
+#define BALL_NEAR 1e-6
 #define FACTORS_MOST 300
 /* A projected step has to gain this share of what its slope promises. */
 #define GAIN_LEAST 0.1
@@ -53,6 +54,15 @@ static void refine(struct kf_quadratic *quadratic, size_t free, double ridge, co
     kf_add(size, 1, residual, y);
 }
 
+/* y, whose norm is about the radius, gets it by going along dy/dv = -along. Scaling it would go uphill where H is steep. */
+static void meet_radius(size_t size, size_t free, double radius, const double *along, double *y)
+{
+    for (int round = 0; round < 3; round++) {
+        double excess = kf_square(size - free, y + free) - radius * radius;
+        kf_add(size, -excess / (2 * kf_dot(size - free, y + free, along + free)), along, y);
+    }
+}
+
 bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
 {
     size_t size = quadratic->size, free = problem->objective.free;
@@ -70,7 +80,8 @@ bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, const struct kf_proble
         double next = ridge + square / kf_dot(size - free, found + free, bent + free) * (norm - radius) / radius;
         if (!isfinite(next))
             return false;
-        if (norm <= radius * (1 + KF_PRECISE) || next <= ridge) {
+        if (fabs(norm - radius) <= BALL_NEAR * radius || next <= ridge) {
+            meet_radius(size, free, radius, bent, found);
             kf_project(problem, found);
             memcpy(y, found, size * sizeof *y);
             return true;
@@ -106,32 +117,61 @@ static void find_face(struct kf_quadratic *quadratic, const struct kf_problem *p
         held[first] = 0;
 }
 
-static double sum_of(const double *v, size_t count)
+static double entry(const struct kf_quadratic *quadratic, size_t a, size_t b)
 {
-    double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += v[k];
-    return sum;
+    return a < b ? quadratic->hessian[a * quadratic->size + b] : quadratic->hessian[b * quadratic->size + a];
+}
+
+/* Where the sum is constant, the pivot pays for what the others of the face gain: it is the largest of them. */
+static size_t find_pivot(size_t size, size_t free, const double *y, const double *held)
+{
+    size_t pivot = size;
+    for (size_t k = free; k < size; k++)
+        if (held[k] == 0 && (pivot == size || y[k] > y[pivot]))
+            pivot = k;
+    return pivot;
+}
+
+/* Factor of H over the moves that keep the sum: one for each coordinate of the face but the pivot. */
+static bool factorise_moves(struct kf_quadratic *quadratic, size_t free, size_t pivot, const double *held)
+{
+    size_t size = quadratic->size;
+    int n = (int)size, info = 0;
+    for (size_t a = 0; a < size; a++)
+        for (size_t b = a; b < size; b++) {
+            double *to = quadratic->factor + a * size + b;
+            bool out = held[a] != 0 || held[b] != 0 || a == pivot || b == pivot;
+            *to = out ? a == b : entry(quadratic, a, b);
+            if (!out && a >= free)
+                *to -= entry(quadratic, pivot, b);
+            if (!out && b >= free)
+                *to -= entry(quadratic, a, pivot);
+            if (!out && a >= free && b >= free)
+                *to += entry(quadratic, pivot, pivot);
+        }
+    if (n)
+        dpotrf_("L", &n, quadratic->factor, &n, &info);
+    return info == 0;
 }
 
 /* The step to the minimiser over the face, in vector[1]; vector[0] is the gradient at y. False: no factor. */
-static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *held)
+static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *y, const double *held)
 {
-    size_t size = quadratic->size, free = problem->objective.free;
-    double *gradient = quadratic->vector[0], *step = quadratic->vector[1], *even = quadratic->vector[2];
-    if (!factorise(quadratic, free, 0, held))
+    size_t size = quadratic->size, free = problem->objective.free, pivot = size;
+    double *gradient = quadratic->vector[0], *step = quadratic->vector[1], sum = 0;
+    if (problem->domain.type->constant_sum)
+        pivot = find_pivot(size, free, y, held);
+    if (pivot < size ? !factorise_moves(quadratic, free, pivot, held) : !factorise(quadratic, free, 0, held))
         return false;
     for (size_t k = 0; k < size; k++) {
-        step[k] = held[k] != 0 ? 0 : -gradient[k];
-        even[k] = k >= free && held[k] == 0;
+        bool pays = pivot < size && k >= free;
+        step[k] = held[k] != 0 || k == pivot ? 0 : (pays ? gradient[pivot] : 0) - gradient[k];
     }
     solve(quadratic, step);
-    if (!problem->domain.type->constant_sum)
-        return true;
-    solve(quadratic, even);
-    double of_even = sum_of(even + free, size - free);
-    for (int round = 0; round < 3; round++) /* each leaves a rounding of what was there */
-        kf_add(size, of_even > 0 ? -sum_of(step + free, size - free) / of_even : 0, even, step);
+    for (size_t k = free; k < size && pivot < size; k++)
+        sum += step[k];
+    if (pivot < size)
+        step[pivot] = -sum;
     return true;
 }
 
@@ -208,11 +248,14 @@ bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_probl
         bool moved = false, first = true;
         find_face(quadratic, problem, c, one, y, held);
         do {
-            if (!aim(quadratic, problem, held))
+            if (!aim(quadratic, problem, y, held))
                 return false;
             factors++;
-            if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y))
+            if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y)) {
+                walk(quadratic, problem, y, held, &moved);
+                kf_project(problem, y);
                 return true;
+            }
             if (first && !one && leap(quadratic, problem, y)) {
                 moved = true;
                 break;
