@@ -71,6 +71,15 @@ bool kf_optimum_reserve(struct kf_optimum *optimum, const struct kf_problem *pro
            (!dense || kf_quadratic_reserve(&optimum->quadratic, size));
 }
 
+/* x is where an earlier solve ended. An intercept that went far while one class was all there was may have left it where all
+ * losses are flat, and no way leads back: then it is better to begin at 0, or next to it in the domain. */
+static void begin_well(struct kf_problem *problem, double *zero, double *x)
+{
+    kf_project(problem, zero);
+    if (kf_objective_value(&problem->objective, x) > kf_objective_value(&problem->objective, zero))
+        kf_copy(problem, x, zero);
+}
+
 keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
                                double *sum, keepfit_error *error)
 {
@@ -87,6 +96,7 @@ keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *pr
 
     memset(spare[0], 0, size * sizeof **spare);
     at.zero_value = fabs(kf_objective_value(&problem->objective, spare[0]));
+    begin_well(problem, spare[0], x);
     kf_standing_measure(problem, &at);
     bool solved;
     if (dense)
