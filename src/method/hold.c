@@ -39,14 +39,17 @@ keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, 
     return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
 }
 
-void kf_hold_forget(struct kf_hold *hold)
+void kf_hold_forget(struct kf_problem *problem, void *state)
 {
+    struct kf_hold *hold = state;
+    (void)problem;
     hold->tracked = false;
     hold->curvature.anchored = hold->curvature.certified = false;
 }
 
-void kf_hold_destroy(struct kf_hold *hold)
+void kf_hold_destroy(void *state)
 {
+    struct kf_hold *hold = state;
     kf_optimum_free(&hold->optimum);
     kf_curvature_free(&hold->curvature);
 }
@@ -102,7 +105,8 @@ static keepfit_status take_newest(struct kf_problem *problem, struct kf_hold *ho
     return room ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
-/* The smaller of the two bounds, NaN where neither proves anything; the one from the gradient's norm, O(d), only where the other is not enough. */
+/* The smaller of the two bounds, NaN where neither proves anything; the one from the gradient's norm, O(d), only where the
+ * other is not enough. For estimates, what the model says and may be off by. */
 static double best_bound(struct kf_problem *problem, struct kf_hold *hold, double enough)
 {
     if (hold->origin && hold->curvature.certified) {
@@ -274,8 +278,9 @@ static bool is_good(struct kf_problem *problem, struct kf_hold *hold)
     return kf_gap_estimate(problem, problem->x, hold->gradient) <= problem->target;
 }
 
-void kf_hold_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j)
+void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
 {
+    struct kf_hold *hold = state;
     if (!hold->tracked)
         return;
     double *factors = problem->factors[0];
@@ -285,14 +290,15 @@ void kf_hold_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j)
     kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
 }
 
-keepfit_status kf_hold_stage(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error)
 {
-    keepfit_status status = take_newest(problem, hold, error);
-    return status == KEEPFIT_OK ? kf_hold_settle(problem, hold, error) : status;
+    keepfit_status status = take_newest(problem, state, error);
+    return status == KEEPFIT_OK ? kf_hold_settle(problem, state, error) : status;
 }
 
-keepfit_status kf_hold_settle(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error)
 {
+    struct kf_hold *hold = state;
     problem->target = kf_goal_target(&hold->goal, problem, hold->square);
     problem->bound = best_bound(problem, hold, problem->target);
     if (is_good(problem, hold))

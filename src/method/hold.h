@@ -27,11 +27,12 @@ struct kf_hold {
 };
 
 keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse);
-keepfit_status kf_hold_stage(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error);
-/* The same when points have left and none has come. */
-keepfit_status kf_hold_settle(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error);
-void kf_hold_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j);
-void kf_hold_forget(struct kf_hold *hold);
-void kf_hold_destroy(struct kf_hold *hold);
+
+/* What the methods' records consist of besides; their state is a struct kf_hold. */
+keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error);
+keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error);
+void kf_hold_leave(struct kf_problem *problem, void *state, size_t j);
+void kf_hold_forget(struct kf_problem *problem, void *state);
+void kf_hold_destroy(void *state);
 
 #endif

@@ -19,32 +19,6 @@ static keepfit_status quadratic_create(struct kf_problem *problem, void *state, 
     return kf_hold_create(problem, state, true);
 }
 
-static keepfit_status quadratic_stage(struct kf_problem *problem, void *state, keepfit_error *error)
-{
-    return kf_hold_stage(problem, state, error);
-}
-
-static keepfit_status quadratic_settle(struct kf_problem *problem, void *state, keepfit_error *error)
-{
-    return kf_hold_settle(problem, state, error);
-}
-
-static void quadratic_leave(struct kf_problem *problem, void *state, size_t j)
-{
-    kf_hold_leave(problem, state, j);
-}
-
-static void quadratic_forget(struct kf_problem *problem, void *state)
-{
-    (void)problem;
-    kf_hold_forget(state);
-}
-
-static void quadratic_destroy(void *state)
-{
-    kf_hold_destroy(state);
-}
-
 const struct kf_method kf_quadratic_method = {
     .name = "quadratic",
     .summary = "hold the model, improve it by Newton's steps with an old Hessian when the proved bound exceeds epsilon",
@@ -54,9 +28,9 @@ const struct kf_method kf_quadratic_method = {
     .state_size = sizeof(struct kf_hold),
     .instead = quadratic_instead,
     .create = quadratic_create,
-    .stage = quadratic_stage,
-    .forget = quadratic_forget,
-    .leave = quadratic_leave,
-    .settle = quadratic_settle,
-    .destroy = quadratic_destroy,
+    .stage = kf_hold_stage,
+    .forget = kf_hold_forget,
+    .leave = kf_hold_leave,
+    .settle = kf_hold_settle,
+    .destroy = kf_hold_destroy,
 };

@@ -8,32 +8,6 @@ static keepfit_status refit_create(struct kf_problem *problem, void *state, keep
     return kf_hold_create(problem, state, false);
 }
 
-static keepfit_status refit_stage(struct kf_problem *problem, void *state, keepfit_error *error)
-{
-    return kf_hold_stage(problem, state, error);
-}
-
-static keepfit_status refit_settle(struct kf_problem *problem, void *state, keepfit_error *error)
-{
-    return kf_hold_settle(problem, state, error);
-}
-
-static void refit_leave(struct kf_problem *problem, void *state, size_t j)
-{
-    kf_hold_leave(problem, state, j);
-}
-
-static void refit_forget(struct kf_problem *problem, void *state)
-{
-    (void)problem;
-    kf_hold_forget(state);
-}
-
-static void refit_destroy(void *state)
-{
-    kf_hold_destroy(state);
-}
-
 const struct kf_method kf_refit = {
     .name = "refit",
     .summary =
@@ -43,9 +17,9 @@ const struct kf_method kf_refit = {
     .draws_from = -1,
     .state_size = sizeof(struct kf_hold),
     .create = refit_create,
-    .stage = refit_stage,
-    .forget = refit_forget,
-    .leave = refit_leave,
-    .settle = refit_settle,
-    .destroy = refit_destroy,
+    .stage = kf_hold_stage,
+    .forget = kf_hold_forget,
+    .leave = kf_hold_leave,
+    .settle = kf_hold_settle,
+    .destroy = kf_hold_destroy,
 };

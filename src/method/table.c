@@ -149,13 +149,14 @@ static void go_back(struct kf_problem *problem, struct table *table)
 }
 
 /* Rounds of steps until the estimate is `enough`. A look at it costs O(d): a round should not be cheaper than that, and the
- * first one is most of what was needed lately. The budget has to leave room for filling the table once, here or after. */
+ * first one is most of what was needed lately. The budget has to leave room for filling the table: once to go back, once
+ * after. */
 static void walk_until(struct kf_problem *problem, struct table *table, double enough)
 {
     size_t i = problem->points.count, row = problem->points.entries / i + 1;
     bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
     uint64_t round = i / 8 + 8, looks = 2 * kf_size(problem) / row, walked = 0;
-    uint64_t after = proved ? 2 * i : 0; /* to go back, and to fill */
+    uint64_t after = proved ? 2 * i : 0;
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
     round = round < looks ? looks : round;
     for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && kf_affords(problem, round + after); k++) {

@@ -88,3 +88,13 @@ bool near(double a, double b, double tolerance)
 {
     return fabs(a - b) <= tolerance * fmax(1, fmax(fabs(a), fabs(b)));
 }
+
+double largest_difference(size_t count, const double *a, const double *b)
+{
+    double most = 0, size = 1;
+    for (size_t k = 0; k < count; k++) {
+        most = fmax(most, fabs(a[k] - b[k]));
+        size = fmax(size, fabs(b[k]));
+    }
+    return most / size;
+}

@@ -27,6 +27,9 @@ keepfit_fit *fit_from(const char *text);
 /* Pushes points from .. to-1; fails the program if one is refused. */
 void push_range(keepfit_fit *fit, const struct cloud *cloud, size_t from, size_t to);
 
+/* Of two vectors, relative to the second's largest number, absolute below 1. */
+double largest_difference(size_t count, const double *a, const double *b);
+
 bool near(double a, double b, double tolerance); /* relative, absolute below 1 */
 
 #endif

@@ -11,16 +11,6 @@ static struct kf_csvrg *state_of(keepfit_fit *fit)
     return fit->running[0].state;
 }
 
-static double largest_difference(size_t count, const double *a, const double *b)
-{
-    double most = 0, size = 1;
-    for (size_t k = 0; k < count; k++) {
-        most = fmax(most, fabs(a[k] - b[k]));
-        size = fmax(size, fabs(b[k]));
-    }
-    return most / size;
-}
-
 /* At every stage: the tracked sum equals the recomputed one, and the mean of the estimator over all u equals the gradient. */
 static void test_tracked_and_unbiased(struct tap *tap, const char *loss, const char *setting, bool weighted)
 {

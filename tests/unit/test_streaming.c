@@ -8,16 +8,6 @@
 #include "method/ssvrg.h"
 #include "support.h"
 
-static double largest_difference(size_t count, const double *a, const double *b)
-{
-    double most = 0, size = 1;
-    for (size_t k = 0; k < count; k++) {
-        most = fmax(most, fabs(a[k] - b[k]));
-        size = fmax(size, fabs(b[k]));
-    }
-    return most / size;
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
