@@ -62,11 +62,10 @@ static double *scratch(const struct kf_curvature *curvature, size_t k)
     return curvature->work + (3 + k) * curvature->capacity;
 }
 
-static bool reserve(struct kf_curvature *curvature, size_t size)
+/* The matrices and vectors move to this leading dimension. */
+static bool make_room(struct kf_curvature *curvature, size_t capacity)
 {
-    if (size <= curvature->capacity)
-        return true;
-    size_t capacity = size < 16 ? 16 : (size + size / 2 + 7) / 8 * 8, old = curvature->capacity;
+    size_t old = curvature->capacity;
     double *work = kf_allocate_numbers(WORK_VECTORS * capacity);
     if (!work || !grow_matrix(&curvature->hessian, curvature->size, old, capacity) ||
         !grow_matrix(&curvature->inverse, curvature->size, old, capacity) ||
@@ -82,6 +81,60 @@ static bool reserve(struct kf_curvature *curvature, size_t size)
     curvature->capacity = capacity;
     name_vectors(curvature);
     return true;
+}
+
+static bool reserve(struct kf_curvature *curvature, size_t size)
+{
+    return size <= curvature->capacity || make_room(curvature, size < 16 ? 16 : (size + size / 2 + 7) / 8 * 8);
+}
+
+static void archive_matrix(struct kf_curvature *curvature, double *matrix, struct kf_archive *archive)
+{
+    for (size_t k = 0; k < curvature->size && archive->status == KEEPFIT_OK; k++)
+        kf_archive_reals(archive, matrix + k * curvature->capacity, curvature->size);
+}
+
+static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *archive)
+{
+    double *reals[] = {&curvature->sum_sum, &curvature->sum_x,     &curvature->x_x,     &curvature->weight,
+                       &curvature->lambda,  &curvature->leverage,  &curvature->stretch, &curvature->lost,
+                       &curvature->most,    &curvature->inflation, &curvature->measured};
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+}
+
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                          struct kf_archive *archive)
+{
+    kf_archive_flag(archive, &curvature->anchored);
+    kf_archive_flag(archive, &curvature->certified);
+    kf_archive_require(archive, curvature->anchored || !curvature->certified);
+    archive_numbers(curvature, archive);
+    if (!curvature->anchored || archive->status != KEEPFIT_OK)
+        return;
+    kf_archive_count(archive, &curvature->points, problem->points.count);
+    kf_archive_count(archive, &curvature->known, curvature->points);
+    kf_archive_array(archive, &curvature->leverages, &curvature->leverages_capacity, curvature->known);
+    size_t size = curvature->size, capacity = curvature->capacity;
+    kf_archive_count(archive, &size, kf_size(problem));
+    kf_archive_count(archive, &capacity, 2 * SIZE_MOST);
+    kf_archive_require(archive, size <= capacity && kf_curvature_suits(problem));
+    if (archive->status != KEEPFIT_OK)
+        return;
+    if (archive->reading && !make_room(curvature, capacity)) {
+        archive->status = KEEPFIT_NO_MEMORY;
+        return;
+    }
+    curvature->size = size;
+    kf_archive_array(archive, &optimum->curve, &optimum->curve_capacity, curvature->points);
+    archive_matrix(curvature, curvature->factor, archive);
+    kf_archive_reals(archive, curvature->anchor, size);
+    if (!curvature->certified)
+        return;
+    archive_matrix(curvature, curvature->hessian, archive);
+    archive_matrix(curvature, curvature->inverse, archive);
+    kf_archive_reals(archive, curvature->at_sum, size);
+    kf_archive_reals(archive, curvature->at_x, size);
 }
 
 /* The points of the anchor have nothing in new coordinates: there the Hessian is the regulariser's. */
@@ -395,6 +448,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
                         size_t j, double factor)
 {
     bool inside = j < curvature->points;
+    if (!curvature->anchored)
+        return;
     if (curvature->certified) {
         keepfit_row row = kf_points_row(&problem->points, j);
         double leverage = change_sum(curvature, problem, &row, -factor);

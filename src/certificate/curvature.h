@@ -39,6 +39,10 @@ struct kf_curvature {
     size_t leverages_capacity;
 };
 
+/* With the anchor's score curvatures, which lie in `optimum`. */
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                          struct kf_archive *archive);
+
 /* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
 bool kf_curvature_suits(const struct kf_problem *problem);
 void kf_curvature_free(struct kf_curvature *curvature);

@@ -39,6 +39,14 @@ void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double
     goal->moves = 0;
 }
 
+void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive)
+{
+    uint64_t moves = goal->moves;
+    kf_archive_real(archive, &goal->losses);
+    kf_archive_number(archive, &moves);
+    goal->moves = (unsigned)moves;
+}
+
 double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *problem, double square)
 {
     const struct kf_objective *objective = &problem->objective;

@@ -45,8 +45,7 @@ static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
            fit->options->iterate != KF_STORAGE_DENSE;
 }
 
-/* Puts a method to work. */
-static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
+keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
 {
     if (fit->running_count == KF_METHODS_IN_TURN)
         return kf_fail(error, KEEPFIT_USAGE, "the method was changed too often");
@@ -71,12 +70,12 @@ static keepfit_status choose_method(keepfit_fit *fit, keepfit_error *error)
 {
     if (strcmp(fit->asked->name, "auto") != 0) {
         const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
-        return fit->running_count ? KEEPFIT_OK : start_method(fit, instead ? instead : fit->asked, error);
+        return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, instead ? instead : fit->asked, error);
     }
     const struct kf_method *chosen = kf_method_choose(&fit->problem, &fit->reason);
     if (fit->running_count && at_work(fit)->method == chosen)
         return KEEPFIT_OK;
-    return start_method(fit, chosen, error);
+    return kf_fit_start(fit, chosen, error);
 }
 
 static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
@@ -97,9 +96,16 @@ static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
     }
 }
 
+bool kf_fit_lead(const keepfit_fit *fit, double *lead)
+{
+    *lead = fit->options->intercept ? 1 : fit->options->bias;
+    return fit->problem.objective.loss && !isnan(*lead);
+}
+
 static bool has_lead(const keepfit_fit *fit)
 {
-    return fit->problem.objective.loss && (fit->options->intercept || !isnan(fit->options->bias));
+    double lead;
+    return kf_fit_lead(fit, &lead);
 }
 
 static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
@@ -260,8 +266,8 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point)
     struct kf_running *running = at_work(fit);
     if (changed && running->method->forget)
         running->method->forget(problem, running->state);
-    double lead = fit->options->intercept ? 1 : fit->options->bias;
-    return kf_points_append(&problem->points, &mapped, has_lead(fit) ? &lead : NULL);
+    double lead;
+    return kf_points_append(&problem->points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
 }
 
 /* W, lambda and the largest curvature, with the newest point. */
@@ -348,8 +354,11 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
     problem->fo_before = problem->objective.fo;
+    const struct kf_running *running = at_work(fit);
     if (problem->objective.weight_total > 0)
-        status = work(problem, at_work(fit)->state, &fit->error);
+        status = work(problem, running->state, &fit->error);
+    else if (running->method->forget) /* it has not seen this point */
+        running->method->forget(problem, running->state);
     if (problem->objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
                          (unsigned long long)fit->arrived);

@@ -48,6 +48,10 @@ struct keepfit_fit {
 
 typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
 
+/* Puts a method to work. */
+keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);
+/* Whether rows begin with a constant, and which: the bias, or 1 for an intercept. */
+bool kf_fit_lead(const keepfit_fit *fit, double *lead);
 /* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */

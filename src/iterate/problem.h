@@ -3,6 +3,7 @@
 #ifndef KF_PROBLEM_H
 #define KF_PROBLEM_H
 
+#include "base/archive.h"
 #include "base/options.h"
 #include "base/random.h"
 #include "domain/domain.h"
@@ -47,6 +48,12 @@ bool kf_problem_pairs(struct kf_problem *problem, double **pairs);
 /* Makes room for slots x outputs; numbers keep their (slot, output) place, new ones are 0, except that x is put back into
  * the domain. False: out of memory, and the size has not changed. */
 bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs);
+
+/* The whole of it but the points, which have to be there already, and what the options say; reading, it has the size of another
+ * problem at first. Vectors whose content does not outlive a stage are only made, as far as they are there. */
+void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive);
+/* A registered vector, for those who have some; reading, it is registered if it was and is not yet. */
+void kf_problem_archive_vector(struct kf_problem *problem, struct kf_archive *archive, double **vector);
 
 static inline size_t kf_size(const struct kf_problem *problem)
 {

@@ -48,11 +48,8 @@ static keepfit_status exact_create(struct kf_problem *problem, void *state, keep
 }
 
 /* Moves the matrices to a larger stride; new rows and columns are 0. */
-static bool grow(struct exact *exact, size_t size)
+static bool set_stride(struct exact *exact, size_t stride)
 {
-    if (size <= exact->stride)
-        return true;
-    size_t stride = size < 16 ? 16 : size + size / 2;
     double *second = kf_allocate(stride * stride, sizeof *second);
     double *factor = kf_allocate(stride * stride, sizeof *factor);
     if (!second || !factor) {
@@ -69,6 +66,11 @@ static bool grow(struct exact *exact, size_t size)
     exact->stride = stride;
     exact->factor_size = 0;
     return true;
+}
+
+static bool grow(struct exact *exact, size_t size)
+{
+    return size <= exact->stride || set_stride(exact, size < 16 ? 16 : size + size / 2);
 }
 
 /* Point j joins S and q, or leaves them with sign -1. */
@@ -269,6 +271,36 @@ static void exact_leave(struct kf_problem *problem, void *state, size_t j)
     exact->factor_size = 0;
 }
 
+/* The lower triangle of the first `size` columns. */
+static void archive_triangle(const struct exact *exact, double *matrix, size_t size, struct kf_archive *archive)
+{
+    for (size_t column = 0; column < size && archive->status == KEEPFIT_OK; column++)
+        kf_archive_reals(archive, matrix + column * exact->stride + column, size - column);
+}
+
+static void exact_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct exact *exact = state;
+    size_t size = kf_size(problem), stride = exact->stride;
+    kf_problem_archive_vector(problem, archive, &exact->first);
+    kf_archive_real(archive, &exact->square);
+    kf_archive_real(archive, &exact->factor_diagonal);
+    kf_archive_count(archive, &exact->left, SIZE_MAX);
+    kf_archive_count(archive, &stride, 2 * SIZE_MOST);
+    size = size < stride ? size : stride; /* until a first point has weight, nothing is summed */
+    kf_archive_require(archive, stride <= 16 + 2 * size && kf_archive_holds(archive, size * (size + 1) / 2));
+    if (archive->status != KEEPFIT_OK || stride == 0)
+        return;
+    if (archive->reading && !set_stride(exact, stride)) {
+        archive->status = KEEPFIT_NO_MEMORY;
+        return;
+    }
+    kf_archive_count(archive, &exact->factor_size, size);
+    kf_archive_count(archive, &exact->factor_points, SIZE_MAX);
+    archive_triangle(exact, exact->second, size, archive);
+    archive_triangle(exact, exact->factor, exact->factor_size, archive);
+}
+
 static void exact_destroy(void *state)
 {
     struct exact *exact = state;
@@ -289,5 +321,6 @@ const struct kf_method kf_exact = {
     .stage = exact_stage,
     .leave = exact_leave,
     .settle = exact_settle,
+    .archive = exact_archive,
     .destroy = exact_destroy,
 };

@@ -47,6 +47,19 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
     hold->curvature.anchored = hold->curvature.certified = false;
 }
 
+void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct kf_hold *hold = state;
+    kf_problem_archive_vector(problem, archive, &hold->sum);
+    kf_problem_archive_vector(problem, archive, &hold->origin);
+    kf_archive_real(archive, &hold->square);
+    kf_archive_flag(archive, &hold->tracked);
+    kf_archive_real(archive, &hold->distance);
+    kf_archive_real(archive, &hold->doubt);
+    kf_goal_archive(&hold->goal, archive);
+    kf_curvature_archive(&hold->curvature, &hold->optimum, problem, archive);
+}
+
 void kf_hold_destroy(void *state)
 {
     struct kf_hold *hold = state;

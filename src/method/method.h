@@ -31,6 +31,9 @@ struct kf_method {
     void (*leave)(struct kf_problem *problem, void *state, size_t j);
     /* As stage(), but no point has come; some may have left. NULL where stages keep no promise. */
     keepfit_status (*settle)(struct kf_problem *problem, void *state, keepfit_error *error);
+    /* The state, but for what create() makes of the options and vectors that do not outlive a stage; the problem and its points
+     * come first. NULL where there is none. */
+    void (*archive)(struct kf_problem *problem, void *state, struct kf_archive *archive);
     /* Frees what the state owns besides registered vectors; may be NULL. */
     void (*destroy)(void *state);
 };

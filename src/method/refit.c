@@ -21,5 +21,6 @@ const struct kf_method kf_refit = {
     .forget = kf_hold_forget,
     .leave = kf_hold_leave,
     .settle = kf_hold_settle,
+    .archive = kf_hold_archive,
     .destroy = kf_hold_destroy,
 };

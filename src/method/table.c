@@ -268,6 +268,23 @@ static void table_forget(struct kf_problem *problem, void *state)
     ((struct table *)state)->filled = false;
 }
 
+static void table_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct table *table = state;
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    double *reals[] = {&table->step, &table->usual, &table->mm, &table->mx, &table->xx};
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    uint64_t followed = table->followed;
+    kf_archive_number(archive, &followed);
+    table->followed = (unsigned)followed;
+    kf_archive_flag(archive, &table->filled);
+    kf_archive_flag(archive, &table->stale);
+    kf_goal_archive(&table->goal, archive);
+    kf_archive_array(archive, &table->factors, &table->factors_capacity,
+                     table->filled ? problem->points.count * each : 0);
+}
+
 static void table_destroy(void *state)
 {
     free(((struct table *)state)->factors);
@@ -286,5 +303,6 @@ const struct kf_method kf_table = {
     .forget = table_forget,
     .leave = table_leave,
     .settle = table_settle,
+    .archive = table_archive,
     .destroy = table_destroy,
 };
