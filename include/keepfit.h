@@ -12,7 +12,8 @@
  *   4. models                     predict, save, load
  *   5. streams                    read points from files
  *   6. your own objective         callbacks for value and gradient
- *   7. what this build offers     tables of methods, losses, ... for help texts and bindings
+ *   7. durability                 where files are kept, and by which functions
+ *   8. what this build offers     tables of methods, losses, ... for help texts and bindings
  *
  * Rules that hold throughout:
  *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free
@@ -300,7 +301,62 @@ KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *opti
 KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 
 /* ---------------------------------------------------------------------------------------------------------
- * 7. What this build offers
+ * 7. Durability
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* All access to files that have to last (models, journals, checkpoints) goes through one table of functions. The system's
+ * own is used unless another is given: a test that cuts the power, or a store that is no file system.
+ *
+ * Every function gets `context`, and returns a number >= 0, or -errno. What `write` has written may be lost until `sync`
+ * has returned 0; names made by open, rename, remove or make_folder until sync_folder has. A sync that failed must not be
+ * taken for good later, whatever a second one returns. */
+#define KEEPFIT_DISK_VERSION 1
+
+typedef enum keepfit_disk_access {
+    KEEPFIT_DISK_READ = 0,
+    KEEPFIT_DISK_WRITE = 1,    /* reading and writing, both by offset */
+    KEEPFIT_DISK_CREATE = 2,   /* made if it is not there */
+    KEEPFIT_DISK_EXCLUSIVE = 4 /* with CREATE: -EEXIST if it is there */
+} keepfit_disk_access;
+
+typedef enum keepfit_disk_kind { KEEPFIT_DISK_FILE, KEEPFIT_DISK_FOLDER, KEEPFIT_DISK_OTHER } keepfit_disk_kind;
+
+typedef struct keepfit_disk {
+    uint32_t version; /* KEEPFIT_DISK_VERSION: the table's layout; another one is refused */
+    void *context;
+    /* A handle >= 0. permissions: those of a file that is made; 0 for the usual ones. */
+    int (*open)(void *context, const char *path, unsigned access, unsigned permissions);
+    int (*close)(void *context, int file);
+    int64_t (*read)(void *context, int file, void *bytes, size_t count, uint64_t offset); /* may be short; 0: end */
+    int64_t (*write)(void *context, int file, const void *bytes, size_t count, uint64_t offset); /* may be short */
+    int64_t (*size)(void *context, int file);
+    int (*truncate)(void *context, int file, uint64_t size);
+    int (*sync)(void *context, int file);
+    /* The file's first `size` bytes in memory, for reading. */
+    int (*map)(void *context, int file, size_t size, const void **bytes);
+    int (*unmap)(void *context, const void *bytes, size_t size);
+    /* -EWOULDBLOCK: another handle has it. It ends with the handle, or with the process. */
+    int (*lock)(void *context, int file);
+
+    int (*rename)(void *context, const char *from, const char *to);
+    int (*remove)(void *context, const char *path); /* a file, or an empty folder */
+    int (*make_folder)(void *context, const char *path);
+    int (*sync_folder)(void *context, const char *path);
+    /* Calls visit for each name in the folder, in any order, until it returns other than 0, and returns that. */
+    int (*list)(void *context, const char *path, int (*visit)(void *argument, const char *name), void *argument);
+    /* What is there, links followed; -ENOENT if nothing is. permissions may be NULL. */
+    int (*examine)(void *context, const char *path, keepfit_disk_kind *kind, unsigned *permissions);
+    /* What the path leads to through links, as a text to be freed with free(). */
+    int (*resolve)(void *context, const char *path, char **place);
+} keepfit_disk;
+
+/* The system's own. */
+KEEPFIT_API const keepfit_disk *keepfit_disk_system(void);
+/* Fits made with these options, and their journals, use this disk. NULL: the system's. It must outlive them. */
+KEEPFIT_API void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 8. What this build offers
  * ------------------------------------------------------------------------------------------------------- */
 
 typedef enum keepfit_family {

@@ -357,6 +357,11 @@ void keepfit_options_watch(keepfit_options *options, const volatile int *stop)
     options->stop = stop;
 }
 
+void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk)
+{
+    options->disk = disk;
+}
+
 bool keepfit_options_given(const keepfit_options *options, const char *key)
 {
     const struct row *row = find(key);

@@ -48,6 +48,7 @@ struct keepfit_options {
     bool accept_cut;
 
     const volatile int *stop; /* see keepfit_options_watch; may be NULL */
+    const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
     bool given[KF_OPTION_COUNT_MAX];
     char text[64]; /* what keepfit_options_get hands out for numbers */
 };

@@ -11,18 +11,13 @@
  *                  5 x 8 bytes: stages, fo, features, outputs, classes
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
  *
- * Any other length, version, checksum or leftover is refused, so a damaged file is never half believed. Writing goes to a
- * temporary file in the same directory, which is synced and then renamed over the old one. */
-#define _XOPEN_SOURCE 700 /* realpath */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+ * Any other length, version, checksum or leftover is refused, so a damaged file is never half believed. A model is
+ * written whole or not at all (kf_disk_replace). */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/crc32c.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/model.h"
@@ -30,7 +25,6 @@
 static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
 #define VERSION 1
 #define HEAD 24
-#define SIZE_MOST ((uint64_t)1 << 36)
 
 /* Writing into memory */
 
@@ -108,87 +102,19 @@ static struct bytes encode(const keepfit_model *model)
 
 /* Saving */
 
-static keepfit_status failed_on(keepfit_error *error, const char *doing, const char *path)
+keepfit_status kf_model_save(const keepfit_disk *disk, const keepfit_model *model, const char *path,
+                             keepfit_error *error)
 {
-    return kf_fail(error, KEEPFIT_IO, "%s: %s: %s", path, doing, strerror(errno));
-}
-
-static bool write_all(int file, const unsigned char *data, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(file, data, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
-
-static void sync_directory_of(const char *path)
-{
-    char *copy = kf_copy_text(path);
-    if (!copy)
-        return;
-    char *slash = strrchr(copy, '/');
-    if (slash)
-        slash[slash == copy] = '\0';
-    int directory = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY);
-    if (directory >= 0) {
-        fsync(directory);
-        close(directory);
-    }
-    free(copy);
-}
-
-/* place: where the file really lies; path: what the user calls it. */
-static keepfit_status write_and_rename(const struct bytes *bytes, const char *place, const char *path,
-                                       const char *temporary, keepfit_error *error)
-{
-    /* Whoever left a file of this very name, with our process number in it, is gone. */
-    unlink(temporary);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0)
-        return failed_on(error, "cannot create a temporary file beside it", path);
-    struct stat old;
-    bool kept_mode = stat(place, &old) != 0 || fchmod(file, old.st_mode & 0777) == 0;
-    bool written = kept_mode && write_all(file, bytes->data, bytes->count) && fsync(file) == 0;
-    int reason = errno;
-    written = close(file) == 0 && written;
-    if (written && rename(temporary, place) == 0) {
-        sync_directory_of(place);
-        return KEEPFIT_OK;
-    }
-    if (!written && reason)
-        errno = reason;
-    keepfit_status status = failed_on(error, "cannot write the model", path);
-    unlink(temporary);
+    struct bytes bytes = encode(model);
+    keepfit_status status =
+        bytes.failed ? kf_fail_memory(error) : kf_disk_replace(disk, path, "the model", bytes.data, bytes.count, error);
+    free(bytes.data);
     return status;
 }
 
 keepfit_status keepfit_model_save(const keepfit_model *model, const char *path, keepfit_error *error)
 {
-    struct stat old;
-    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-        return kf_fail(error, KEEPFIT_IO, "%s: is not a regular file, so no model is written there", path);
-    struct bytes bytes = encode(model);
-    char *target = realpath(path, NULL); /* a link keeps pointing to its file */
-    const char *place = target ? target : path;
-    size_t room = strlen(place) + 40;
-    char *temporary = malloc(room);
-    keepfit_status status;
-    if (bytes.failed || !temporary) {
-        status = kf_fail_memory(error);
-    } else {
-        snprintf(temporary, room, "%s.new-%ld", place, (long)getpid());
-        status = write_and_rename(&bytes, place, path, temporary, error);
-    }
-    free(temporary);
-    free(target);
-    free(bytes.data);
-    return status;
+    return kf_model_save(keepfit_disk_system(), model, path, error);
 }
 
 /* Loading */
@@ -288,24 +214,6 @@ static keepfit_model *decode(struct cursor *cursor)
     return model;
 }
 
-static keepfit_status read_file(const char *path, struct bytes *bytes, keepfit_error *error)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return failed_on(error, "cannot open the model", path);
-    unsigned char piece[65536];
-    size_t got;
-    while ((got = fread(piece, 1, sizeof piece, file)) > 0 && bytes->count <= SIZE_MOST && !bytes->failed)
-        put(bytes, piece, got);
-    keepfit_status status = KEEPFIT_OK;
-    if (ferror(file))
-        status = failed_on(error, "cannot read the model", path);
-    else if (bytes->failed)
-        status = kf_fail_memory(error);
-    fclose(file);
-    return status;
-}
-
 static keepfit_status check_and_decode(const char *path, const struct bytes *bytes, keepfit_model **model,
                                        keepfit_error *error)
 {
@@ -326,12 +234,17 @@ static keepfit_status check_and_decode(const char *path, const struct bytes *byt
     return KEEPFIT_OK;
 }
 
-keepfit_status keepfit_model_load(const char *path, keepfit_model **model, keepfit_error *error)
+keepfit_status kf_model_load(const keepfit_disk *disk, const char *path, keepfit_model **model, keepfit_error *error)
 {
     struct bytes bytes = {0};
-    keepfit_status status = read_file(path, &bytes, error);
+    keepfit_status status = kf_disk_load(disk, path, "the model", &bytes.data, &bytes.count, error);
     if (status == KEEPFIT_OK)
         status = check_and_decode(path, &bytes, model, error);
     free(bytes.data);
     return status;
+}
+
+keepfit_status keepfit_model_load(const char *path, keepfit_model **model, keepfit_error *error)
+{
+    return kf_model_load(keepfit_disk_system(), path, model, error);
 }

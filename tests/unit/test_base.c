@@ -133,6 +133,20 @@ static void test_points(struct tap *tap)
     kf_points_free(&points);
 }
 
+static bool crc_ways_agree(void)
+{
+    struct kf_random random;
+    unsigned char bytes[200];
+    bool agree = true;
+    kf_random_seed(&random, 5);
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (unsigned char)kf_random_bits(&random);
+    for (size_t from = 0; from < 9; from++)
+        for (size_t count = 0; count + from <= sizeof bytes; count++)
+            agree = agree && kf_crc32c(77, bytes + from, count) == kf_crc32c_plain(77, bytes + from, count);
+    return agree;
+}
+
 int main(void)
 {
     struct tap tap = {0};
@@ -142,6 +156,7 @@ int main(void)
     test_random(&tap);
     tap_check(&tap, kf_crc32c(0, "123456789", 9) == 0xe3069283, "CRC-32C of the standard's check string");
     tap_check(&tap, kf_crc32c(kf_crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "and in two pieces");
+    tap_check(&tap, crc_ways_agree(), "with and without the processor's instruction, at any start and length");
     test_points(&tap);
     return tap_end(&tap);
 }
