@@ -53,7 +53,7 @@ static double *take_space(struct kf_points *points, size_t doubles)
         size_t size = doubles > BLOCK_DOUBLES ? doubles : BLOCK_DOUBLES;
         if (size > (SIZE_MAX - sizeof *block) / sizeof(double))
             return NULL;
-        block = malloc(sizeof *block + size * sizeof(double));
+        block = kf_allocate_raw(sizeof *block + size * sizeof(double));
         if (!block)
             return NULL;
         *block = (struct kf_block){.next = points->blocks, .used = 0, .size = size};

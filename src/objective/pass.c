@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 
@@ -65,7 +66,7 @@ static void work(struct pass *pass, double *partial, double *scratch)
 
 static double *make_space(const struct pass *pass)
 {
-    return malloc((kf_dimension(pass->objective) + pass->each) * sizeof(double));
+    return kf_allocate_raw((kf_dimension(pass->objective) + pass->each) * sizeof(double));
 }
 
 /* A helper that gets no memory does nothing: the others do its work. */

@@ -14,10 +14,27 @@ struct kf_gzip {
     enum kf_gzip_fault fault;
 };
 
+/* zlib's memory is asked for where all the library's is. */
+static voidpf allocate(voidpf unused, uInt count, uInt size)
+{
+    (void)unused;
+    return kf_allocate(count, size);
+}
+
+static void give_back(voidpf unused, voidpf memory)
+{
+    (void)unused;
+    free(memory);
+}
+
 struct kf_gzip *kf_gzip_create(void)
 {
     struct kf_gzip *gzip = kf_allocate(1, sizeof *gzip);
-    if (gzip && inflateInit2(&gzip->inflater, GZIP_ONLY) != Z_OK) {
+    if (!gzip)
+        return NULL;
+    gzip->inflater.zalloc = allocate;
+    gzip->inflater.zfree = give_back;
+    if (inflateInit2(&gzip->inflater, GZIP_ONLY) != Z_OK) {
         free(gzip);
         return NULL;
     }
