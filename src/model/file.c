@@ -11,8 +11,10 @@
  *                  5 x 8 bytes: stages, fo, features, outputs, classes
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
  *
- * Any other length, version, checksum or leftover is refused, so a damaged file is never half believed. A model is
- * written whole or not at all (kf_disk_replace). */
+ * Texts hold no NUL and doubles are finite. Anything else, another length, version or checksum, or a leftover is refused, so a
+ * damaged file is never half believed, and what is accepted is written again as the same bytes. A model is written whole or
+ * not at all (kf_disk_replace). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +85,7 @@ static void put_model(struct bytes *bytes, const keepfit_model *model)
     put_reals(bytes, model->weights, model->features * model->outputs);
 }
 
-static struct bytes encode(const keepfit_model *model)
+unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
 {
     struct bytes body = {0}, file = {0};
     put_model(&body, model);
@@ -94,10 +96,14 @@ static struct bytes encode(const keepfit_model *model)
     put_number(&file, VERSION, 4);
     put_number(&file, kf_crc32c(0, sized.data, sized.count), 4);
     put(&file, sized.data, sized.count);
-    file.failed |= body.failed || sized.failed;
     free(body.data);
     free(sized.data);
-    return file;
+    if (body.failed || sized.failed || file.failed) {
+        free(file.data);
+        return NULL;
+    }
+    *count = file.count;
+    return file.data;
 }
 
 /* Saving */
@@ -105,10 +111,11 @@ static struct bytes encode(const keepfit_model *model)
 keepfit_status kf_model_save(const keepfit_disk *disk, const keepfit_model *model, const char *path,
                              keepfit_error *error)
 {
-    struct bytes bytes = encode(model);
+    size_t count = 0;
+    unsigned char *bytes = kf_model_encode(model, &count);
     keepfit_status status =
-        bytes.failed ? kf_fail_memory(error) : kf_disk_replace(disk, path, "the model", bytes.data, bytes.count, error);
-    free(bytes.data);
+        bytes ? kf_disk_replace(disk, path, "the model", bytes, count, error) : kf_fail_memory(error);
+    free(bytes);
     return status;
 }
 
@@ -142,7 +149,14 @@ static double take_real(struct cursor *cursor)
     uint64_t word = take_number(cursor, 8);
     double real;
     memcpy(&real, &word, sizeof real);
+    cursor->failed |= !isfinite(real);
     return real;
+}
+
+static void take_reals(struct cursor *cursor, double *reals, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        reals[k] = take_real(cursor);
 }
 
 static void take_text(struct cursor *cursor, char text[KF_MODEL_TEXT])
@@ -152,6 +166,7 @@ static void take_text(struct cursor *cursor, char text[KF_MODEL_TEXT])
         cursor->failed = true;
         length = 0;
     }
+    cursor->failed |= memchr(cursor->at, '\0', length) != NULL;
     memcpy(text, cursor->at, length);
     text[length] = '\0';
     cursor->at += length;
@@ -172,75 +187,88 @@ static bool counts_fit(const struct kf_loss *loss, uint64_t outputs, uint64_t cl
     return outputs == 1 && classes <= (loss->targets == KF_TWO_CLASSES ? 2 : 0);
 }
 
-/* The fixed part first, into `fixed`; then the arrays, whose sizes it tells. NULL: not a model. */
-static keepfit_model *decode(struct cursor *cursor)
+static keepfit_status fail_damaged(keepfit_error *error, const char *name)
 {
-    keepfit_model fixed = {0};
-    char loss[KF_MODEL_TEXT];
-    take_text(cursor, loss);
-    take_text(cursor, fixed.method);
-    take_text(cursor, fixed.domain);
-    take_text(cursor, fixed.scale);
-    take_text(cursor, fixed.version);
-    fixed.loss = loss_named(loss);
-    double *reals[] = {&fixed.lambda, &fixed.epsilon, &fixed.bias, &fixed.delta};
-    for (size_t k = 0; k < 4; k++)
-        *reals[k] = take_real(cursor);
-    fixed.unit_rows = take_number(cursor, 1) == 1;
-    fixed.stages = take_number(cursor, 8);
-    fixed.fo = take_number(cursor, 8);
-    fixed.features = take_number(cursor, 8);
-    uint64_t outputs = take_number(cursor, 8), classes = take_number(cursor, 8);
-    uint64_t room = (uint64_t)(cursor->end - cursor->at) / 8;
-    if (cursor->failed || !fixed.loss || !counts_fit(fixed.loss, outputs, classes) || outputs == 0 || outputs > room ||
-        classes > room || fixed.features > room || (fixed.features && outputs > room / fixed.features) ||
-        classes + outputs + fixed.features * outputs != room)
-        return NULL;
-    keepfit_model *model = kf_model_create(fixed.features, outputs, classes);
-    if (!model)
-        return NULL;
-    fixed.outputs = outputs;
-    fixed.classes = classes;
-    fixed.labels = model->labels;
-    fixed.intercepts = model->intercepts;
-    fixed.weights = model->weights;
-    *model = fixed;
-    for (size_t k = 0; k < classes; k++)
-        model->labels[k] = take_real(cursor);
-    for (size_t k = 0; k < outputs; k++)
-        model->intercepts[k] = take_real(cursor);
-    for (size_t k = 0; k < fixed.features * outputs; k++)
-        model->weights[k] = take_real(cursor);
-    return model;
+    return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", name);
 }
 
-static keepfit_status check_and_decode(const char *path, const struct bytes *bytes, keepfit_model **model,
-                                       keepfit_error *error)
+/* What comes before the arrays, and so tells their sizes. False: it does not fit together, or not to what is left. */
+static bool take_fixed(struct cursor *cursor, keepfit_model *fixed)
 {
-    if (bytes->count < HEAD || memcmp(bytes->data, magic, sizeof magic) != 0)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", path);
-    struct cursor cursor = {bytes->data + sizeof magic, bytes->data + bytes->count, false};
+    char loss[KF_MODEL_TEXT];
+    take_text(cursor, loss);
+    take_text(cursor, fixed->method);
+    take_text(cursor, fixed->domain);
+    take_text(cursor, fixed->scale);
+    take_text(cursor, fixed->version);
+    fixed->loss = loss_named(loss);
+    double *reals[] = {&fixed->lambda, &fixed->epsilon, &fixed->bias, &fixed->delta};
+    for (size_t k = 0; k < 4; k++)
+        *reals[k] = take_real(cursor);
+    uint64_t unit_rows = take_number(cursor, 1);
+    fixed->unit_rows = unit_rows == 1;
+    fixed->stages = take_number(cursor, 8);
+    fixed->fo = take_number(cursor, 8);
+    fixed->features = take_number(cursor, 8);
+    fixed->outputs = take_number(cursor, 8);
+    fixed->classes = take_number(cursor, 8);
+    uint64_t room = (uint64_t)(cursor->end - cursor->at);
+    if (cursor->failed || !fixed->loss || unit_rows > 1 || room % 8 != 0 || fixed->outputs == 0 ||
+        !counts_fit(fixed->loss, fixed->outputs, fixed->classes))
+        return false;
+    room /= 8;
+    return fixed->outputs <= room && fixed->classes <= room &&
+           (fixed->features == 0 || fixed->outputs <= room / fixed->features) &&
+           fixed->classes + fixed->outputs + fixed->features * fixed->outputs == room;
+}
+
+static keepfit_status take_model(struct cursor *cursor, const char *name, keepfit_model **model, keepfit_error *error)
+{
+    keepfit_model fixed = {0};
+    if (!take_fixed(cursor, &fixed))
+        return fail_damaged(error, name);
+    keepfit_model *made = kf_model_create(fixed.features, fixed.outputs, fixed.classes);
+    if (!made)
+        return kf_fail_memory(error);
+    fixed.labels = made->labels;
+    fixed.intercepts = made->intercepts;
+    fixed.weights = made->weights;
+    *made = fixed;
+    take_reals(cursor, made->labels, made->classes);
+    take_reals(cursor, made->intercepts, made->outputs);
+    take_reals(cursor, made->weights, made->features * made->outputs);
+    if (cursor->failed) {
+        keepfit_model_free(made);
+        return fail_damaged(error, name);
+    }
+    *model = made;
+    return KEEPFIT_OK;
+}
+
+keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const char *name, keepfit_model **model,
+                               keepfit_error *error)
+{
+    if (count < HEAD || memcmp(bytes, magic, sizeof magic) != 0)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", name);
+    struct cursor cursor = {bytes + sizeof magic, bytes + count, false};
     uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
     if (version != VERSION)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", path,
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", name,
                        (unsigned long long)version);
-    uint64_t length = bytes->count - HEAD;
-    if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) || take_number(&cursor, 8) != length)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", path);
-    keepfit_model *decoded = decode(&cursor);
-    if (!decoded)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", path);
-    *model = decoded;
-    return KEEPFIT_OK;
+    if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) ||
+        take_number(&cursor, 8) != count - HEAD)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", name);
+    return take_model(&cursor, name, model, error);
 }
 
 keepfit_status kf_model_load(const keepfit_disk *disk, const char *path, keepfit_model **model, keepfit_error *error)
 {
-    struct bytes bytes = {0};
-    keepfit_status status = kf_disk_load(disk, path, "the model", &bytes.data, &bytes.count, error);
+    unsigned char *bytes = NULL;
+    size_t count = 0;
+    keepfit_status status = kf_disk_load(disk, path, "the model", &bytes, &count, error);
     if (status == KEEPFIT_OK)
-        status = check_and_decode(path, &bytes, model, error);
-    free(bytes.data);
+        status = kf_model_decode(bytes, count, path, model, error);
+    free(bytes);
     return status;
 }
 
