@@ -147,9 +147,40 @@ KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_poin
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
                                                   size_t *pushed);
 
+/* Many points in arrays that others may own. Rows in full: row k has `features` values from value + k*stride on. Compressed
+ * rows (start != NULL): row k has the entries start[k] .. start[k+1]-1 of index and value. */
+typedef struct keepfit_block {
+    size_t count;
+    size_t features, stride;
+    const uint64_t *start; /* [count + 1] */
+    const uint32_t *index;
+    const double *value;
+    const double *target; /* [count] */
+    const double *weight; /* [count]; NULL: all 1 */
+} keepfit_block;
+
+/* All points of the block as one stage: they join the history, and then the model is made good once, for everything so far.
+ * That costs far less than one stage each, which is how methods that promise nothing (and have nothing to make good) still see
+ * them. A block with a point that is refused changes nothing; the error's line is then the row, from 1. *pushed (may be
+ * NULL) tells how many points went in. */
+KEEPFIT_API keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed);
+
+/* A class that may come later: it has its place in the model from now on. Refuses a third one where the loss is for two. */
+KEEPFIT_API keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label);
+
 /* Takes a point out again: `index` counts the points that are present, the oldest being 0. The model is then good for those
  * that remain, as after a push. With the option window the oldest leaves by itself when a point beyond that number comes. */
 KEEPFIT_API keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index);
+/* The same for several at once, as one stage: indices ascend strictly, and are those from before the first one leaves. */
+KEEPFIT_API keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indices, size_t count);
+
+/* A point that is present, as it was pushed. */
+KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point *point);
+
+/* A flag that a signal handler or another thread may raise (make it non-zero); NULL: none. It is looked at before each point
+ * and between the rounds of a long stage, which then ends early: the call fails with KEEPFIT_STOPPED, what went in stays in,
+ * the report's bound tells how good the model is for it, and the next call goes on from there. */
+KEEPFIT_API void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop);
 
 /* The index of the point that came as the arrival-th (from 1); false when it is not present. */
 KEEPFIT_API bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index);

@@ -65,8 +65,7 @@ static struct kf_running *at_work(keepfit_fit *fit)
     return &fit->running[fit->running_count - 1];
 }
 
-/* For auto: look again, now that the problem may have grown. */
-static keepfit_status choose_method(keepfit_fit *fit, keepfit_error *error)
+keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
 {
     if (strcmp(fit->asked->name, "auto") != 0) {
         const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
@@ -102,7 +101,7 @@ bool kf_fit_lead(const keepfit_fit *fit, double *lead)
     return fit->problem.objective.loss && !isnan(*lead);
 }
 
-static bool has_lead(const keepfit_fit *fit)
+bool kf_fit_has_lead(const keepfit_fit *fit)
 {
     double lead;
     return kf_fit_lead(fit, &lead);
@@ -127,10 +126,10 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     if (status != KEEPFIT_OK)
         return status;
     set_up_objective(fit, callbacks);
-    size_t slots = callbacks ? callbacks->dimension : has_lead(fit);
+    size_t slots = callbacks ? callbacks->dimension : kf_fit_has_lead(fit);
     if (!kf_problem_resize(&fit->problem, slots, 1))
         return kf_fail_memory(error);
-    return choose_method(fit, error);
+    return kf_fit_choose(fit, error);
 }
 
 static keepfit_status create(const keepfit_options *options, const keepfit_objective *callbacks, keepfit_fit **out,
@@ -179,6 +178,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     kf_optimum_free(&fit->optimum);
     free(fit->labels.label);
     free(fit->arrivals);
+    free(fit->indices);
     keepfit_options_free(fit->options);
     free(fit);
 }
@@ -204,7 +204,7 @@ static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, 
     return kf_fail(error, KEEPFIT_DATA, "the row's values are too large (their squares overflow); scale them");
 }
 
-static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
+keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
 {
     if (!isfinite(point->target))
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
@@ -225,18 +225,26 @@ static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *p
     return check_row(fit, &point->row, error);
 }
 
-/* The sizes that the model needs once the point is in. */
-static bool make_room(keepfit_fit *fit, const keepfit_point *point)
+/* The functions f_j are no longer those that gradients were remembered of. */
+static void forget(keepfit_fit *fit)
+{
+    const struct kf_running *running = at_work(fit);
+    if (fit->running_count && running->method->forget)
+        running->method->forget(&fit->problem, running->state);
+}
+
+bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
 {
     struct kf_objective *objective = &fit->problem.objective;
     if (objective->callbacks)
         return true;
-    size_t slots = kf_row_width(&point->row) + has_lead(fit), outputs = objective->outputs;
+    size_t slots = features + kf_fit_has_lead(fit), outputs = objective->outputs;
     if (slots < objective->slots)
         slots = objective->slots;
-    bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
-    if (fit->labels.kind == KF_MANY_CLASSES && new_class && fit->labels.count + 1 > outputs)
-        outputs = fit->labels.count + 1;
+    if (fit->labels.kind == KF_MANY_CLASSES && classes > outputs) {
+        outputs = classes;
+        forget(fit);
+    }
     return kf_problem_resize(&fit->problem, slots, outputs);
 }
 
@@ -250,68 +258,26 @@ static void swap_classes(keepfit_fit *fit)
     kf_scale(kf_size(problem), -1, problem->x);
     kf_project(problem, problem->x);
     kf_load(problem);
+    forget(fit);
+}
+
+bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
+{
+    enum kf_label_news news = kf_labels_take(&fit->labels, label, target);
+    if (news == KF_LABEL_MEMORY)
+        return false;
+    if (news == KF_LABEL_FLIPPED)
+        swap_classes(fit);
+    return true;
 }
 
 /* Puts the point into the history under its mapped target. */
 static bool take_in(keepfit_fit *fit, const keepfit_point *point)
 {
-    struct kf_problem *problem = &fit->problem;
     keepfit_point mapped = *point;
-    enum kf_label_news news = kf_labels_take(&fit->labels, point->target, &mapped.target);
-    if (news == KF_LABEL_MEMORY)
-        return false;
-    if (news == KF_LABEL_FLIPPED)
-        swap_classes(fit);
-    bool changed = news == KF_LABEL_FLIPPED || (news == KF_LABEL_NEW && fit->labels.kind == KF_MANY_CLASSES);
-    struct kf_running *running = at_work(fit);
-    if (changed && running->method->forget)
-        running->method->forget(problem, running->state);
     double lead;
-    return kf_points_append(&problem->points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
-}
-
-/* W, lambda and the largest curvature, with the newest point. */
-static void update_constants(keepfit_fit *fit)
-{
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    double weight = problem->points.place[newest].weight;
-    objective->weight_total += weight;
-    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
-        objective->lambda = fit->options->lambda_total / objective->weight_total;
-    objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
-}
-
-static bool is_wrong(const struct kf_objective *objective, double target)
-{
-    const double *z = objective->scores;
-    size_t best = 0;
-    if (objective->loss->targets == KF_TWO_CLASSES)
-        return (z[0] > 0) != (target > 0);
-    for (size_t k = 1; k < objective->outputs; k++)
-        if (z[k] > z[best])
-            best = k;
-    return best != (size_t)target;
-}
-
-/* Progressive validation: the newest point, predicted by the model that has not seen it. */
-static void validate(keepfit_fit *fit)
-{
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    if (!objective->loss || newest == 0)
-        return;
-    double target = problem->points.place[newest].target;
-    fit->validated++;
-    fit->validation_loss_sum += objective->type->value(objective, &problem->iterate.view, newest);
-    if (objective->loss->targets == KF_NUMBERS) {
-        double miss = objective->scores[0] - target;
-        fit->validation_square_sum += miss * miss;
-    } else {
-        fit->wrong += is_wrong(objective, target);
-    }
+    return kf_fit_learn_label(fit, point->target, &mapped.target) &&
+           kf_points_append(&fit->problem.points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
 }
 
 static keepfit_status fail_overflow(keepfit_fit *fit)
@@ -371,14 +337,14 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 
 static keepfit_status run_stage(keepfit_fit *fit)
 {
-    keepfit_status status = choose_method(fit, &fit->error);
+    keepfit_status status = kf_fit_choose(fit, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
     kf_iterate_suit(&fit->problem);
     return kf_fit_run(fit, at_work(fit)->method->stage);
 }
 
-static double now(void)
+double kf_fit_clock(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -400,29 +366,44 @@ static size_t foresee_draw(const keepfit_fit *fit)
     return first;
 }
 
-static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
+keepfit_status kf_fit_ready(keepfit_fit *fit)
 {
-    if (fit->death.status != KEEPFIT_OK) {
+    if (fit->death.status != KEEPFIT_OK)
         fit->error = fit->death;
-        return fit->error.status;
-    }
-    kf_error_clear(&fit->error);
-    keepfit_status status = check_point(fit, point, &fit->error);
-    if (status != KEEPFIT_OK)
-        return status;
-    size_t first = foresee_draw(fit);
+    else
+        kf_error_clear(&fit->error);
+    return fit->death.status;
+}
+
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point)
+{
     uint64_t window = fit->options->window;
     if (window && fit->problem.points.count >= window)
         kf_fit_drop(fit, 0);
-    if (!make_room(fit, point) || !take_in(fit, point) || !kf_fit_arrive(fit)) {
+    bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
+    size_t width = kf_row_width(&point->row);
+    if (!kf_fit_make_room(fit, width, fit->labels.count + new_class) || !take_in(fit, point) || !kf_fit_arrive(fit)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
-    if (kf_row_width(&point->row) > fit->features)
-        fit->features = kf_row_width(&point->row);
+    if (width > fit->features)
+        fit->features = width;
+    return KEEPFIT_OK;
+}
+
+static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
+{
+    keepfit_status status = kf_fit_ready(fit);
+    if (status == KEEPFIT_OK)
+        status = kf_fit_check(fit, point, &fit->error);
+    if (status != KEEPFIT_OK)
+        return status;
+    size_t first = foresee_draw(fit);
+    status = kf_fit_admit(fit, point);
+    if (status != KEEPFIT_OK)
+        return status;
     kf_points_prefetch_row(&fit->problem.points, first);
-    update_constants(fit);
-    validate(fit);
+    kf_fit_account(fit);
     status = run_stage(fit);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
@@ -431,14 +412,14 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
 
 keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count, size_t *pushed)
 {
-    double start = now();
+    double start = kf_fit_clock();
     keepfit_status status = KEEPFIT_OK;
     size_t k = 0;
-    for (; k < count && status == KEEPFIT_OK; k++)
-        status = push(fit, &points[k]);
+    while (k < count && (status = kf_fit_stopped(fit) ? KEEPFIT_STOPPED : push(fit, &points[k])) == KEEPFIT_OK)
+        k++;
     if (pushed)
-        *pushed = status == KEEPFIT_OK ? count : k - 1;
-    fit->seconds += now() - start;
+        *pushed = k;
+    fit->seconds += kf_fit_clock() - start;
     return status;
 }
 
@@ -557,7 +538,7 @@ keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
     const keepfit_options *options = fit->options;
     if (!objective->loss)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");
-    size_t outputs = objective->outputs, lead = has_lead(fit);
+    size_t outputs = objective->outputs, lead = kf_fit_has_lead(fit);
     size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
     if (fit->labels.kind == KF_MANY_CLASSES && classes && classes != outputs)
         return kf_fail(&fit->error, KEEPFIT_NO_MEMORY, "the fit ran out of memory while a class was being added");

@@ -32,6 +32,8 @@ struct keepfit_fit {
     uint64_t arrived;   /* points pushed so far */
     uint64_t *arrivals; /* when each present point came; NULL while only the oldest have left */
     size_t arrivals_capacity;
+    uint32_t *indices; /* of the row that was read last */
+    size_t indices_capacity;
     size_t left;       /* points that have left since constants were computed from all */
     uint64_t features; /* highest feature so far */
     double worst_bound;
@@ -46,17 +48,37 @@ struct keepfit_fit {
     struct kf_optimum optimum;
 };
 
+/* A point's way in, in this order. */
+keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears the error */
+keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error);
+bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes);
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point); /* into the history; the oldest may leave */
+void kf_fit_account(keepfit_fit *fit); /* constants and progressive validation, with the newest point */
+
+/* The mapped target of a label, known or new. False: out of memory. */
+bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
+/* A point has come. False: out of memory. */
+bool kf_fit_arrive(keepfit_fit *fit);
+/* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
+bool kf_fit_drop(keepfit_fit *fit, size_t j);
+
+/* Whether each row has a constant in front of it, and which: the bias, or the intercept's 1. */
+bool kf_fit_lead(const keepfit_fit *fit, double *lead);
+bool kf_fit_has_lead(const keepfit_fit *fit);
+
+/* For auto: looks again, now that the problem may have grown. */
+keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error);
+
 typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
 
 /* Puts a method to work. */
 keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);
-/* Whether rows begin with a constant, and which: the bias, or 1 for an intercept. */
-bool kf_fit_lead(const keepfit_fit *fit, double *lead);
 /* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
-/* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
-bool kf_fit_drop(keepfit_fit *fit, size_t j);
-/* A point has come. False: out of memory. */
-bool kf_fit_arrive(keepfit_fit *fit);
+/* Makes the model good for the points that are there now, as far as the method promises to. */
+keepfit_status kf_fit_settle(keepfit_fit *fit);
+
+bool kf_fit_stopped(const keepfit_fit *fit); /* the watched flag is up */
+double kf_fit_clock(void);                   /* seconds */
 
 #endif

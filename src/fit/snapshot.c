@@ -60,8 +60,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
         kf_archive_number(archive, counts[k]);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
-    double unused;
-    size_t slots = fit->problem.objective.slots - kf_fit_lead(fit, &unused);
+    size_t slots = fit->problem.objective.slots - kf_fit_has_lead(fit);
     kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->problem.objective.loss));
     fit->left = (size_t)left;
 }

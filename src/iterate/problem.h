@@ -26,6 +26,7 @@ struct kf_problem {
     double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double target;                      /* what it has to be at most at this stage; NaN where nothing is promised */
     uint64_t fo_before;                 /* FOs before this stage */
+    const volatile int *stop;           /* a flag that ends the stage's work early; may be NULL */
     double *scratch;                    /* one vector, for projections; NULL where there are none */
     double *spare;                      /* another, for kf_gap_bound inside a domain */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */
@@ -60,9 +61,11 @@ static inline size_t kf_size(const struct kf_problem *problem)
     return kf_dimension(&problem->objective);
 }
 
-/* Whether the stage may compute so many gradients more. */
+/* Whether the stage may compute so many gradients more; none when it was asked to stop. */
 static inline bool kf_affords(const struct kf_problem *problem, uint64_t gradients)
 {
+    if (problem->stop && *problem->stop)
+        return false;
     uint64_t budget = problem->options->stage_budget;
     return budget == 0 || problem->objective.fo - problem->fo_before + gradients <= budget;
 }

@@ -101,13 +101,20 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     learn_doubt(problem, hold);
 }
 
-static keepfit_status take_newest(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+/* Begins to track, at the start and when what was tracked is void. */
+static void track(struct kf_problem *problem, struct kf_hold *hold)
 {
+    refresh(problem, hold, NAN);
+    hold->tracked = true;
+}
+
+keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct kf_hold *hold = state;
     struct kf_objective *objective = &problem->objective;
     size_t newest = problem->points.count - 1;
     if (!hold->tracked) {
-        refresh(problem, hold, NAN);
-        hold->tracked = true;
+        track(problem, hold);
         return KEEPFIT_OK;
     }
     double *factors = problem->factors[0];
@@ -305,13 +312,15 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
 
 keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error)
 {
-    keepfit_status status = take_newest(problem, state, error);
+    keepfit_status status = kf_hold_take(problem, state, error);
     return status == KEEPFIT_OK ? kf_hold_settle(problem, state, error) : status;
 }
 
 keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct kf_hold *hold = state;
+    if (!hold->tracked)
+        track(problem, hold);
     problem->target = kf_goal_target(&hold->goal, problem, hold->square);
     problem->bound = best_bound(problem, hold, problem->target);
     if (is_good(problem, hold))
