@@ -106,7 +106,7 @@ char *kf_disk_folder_of(const char *path)
 char *kf_disk_join(const char *folder, const char *name)
 {
     size_t room = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(room);
+    char *path = kf_allocate_raw(room);
     if (path)
         snprintf(path, room, "%s/%s", folder, name);
     return path;
@@ -155,7 +155,7 @@ keepfit_status kf_disk_replace(const keepfit_disk *disk, const char *path, const
     char *target = NULL, doing[64];
     const char *place = disk->resolve(disk->context, path, &target) == 0 ? target : path;
     size_t room = strlen(place) + 40;
-    char *temporary = malloc(room), *folder = kf_disk_folder_of(place);
+    char *temporary = kf_allocate_raw(room), *folder = kf_disk_folder_of(place);
     int problem = -ENOMEM;
     if (temporary && folder) {
         snprintf(temporary, room, "%s.new-%ld", place, (long)getpid());
