@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +9,8 @@
 #include "columns.h"
 #include "output.h"
 #include "progress.h"
+#include "stop.h"
 #include "trace.h"
-
-/* Set by SIGINT and SIGTERM: the stage is finished, everything is written, and the exit code tells. A second signal ends the
- * process at once. */
-static volatile int stop_signal;
-
-static void on_signal(int number)
-{
-    stop_signal = number;
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 struct training {
     struct arguments *arguments;
@@ -123,11 +106,6 @@ static int refused_point(struct training *training, keepfit_status status)
     }
     keepfit_stream_describe(training->stream, &info);
     return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, message);
-}
-
-static int stop_code(void)
-{
-    return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
 }
 
 static int push_all(struct training *training)
@@ -374,7 +352,7 @@ int run_train(struct arguments *arguments)
     if (code != EXIT_DONE)
         return code;
     progress_start(&training.progress, arguments->quiet);
-    watch_signals();
+    stop_watch();
     keepfit_options_watch(arguments->options, &stop_signal);
     code = open_all(&training);
     if (code == EXIT_DONE)
