@@ -21,6 +21,14 @@ static const struct command commands[] = {
      "writes trace.csv, two SVG plots and a self-contained report.html into the folder --out.",
      "keepfit compare --methods auto,csvrg:setting=paper,sgd:step=capped --runs 3 --out report data.svm",
      "problem method data", run_compare},
+    {"reproduce", REPRODUCE, "ridge|network|lower-bound|complexity|theorems|all", 1, 1,
+     "the evaluation of the CSVRG paper: every table and figure, with verdicts",
+     "Runs the experiments of the paper and writes report.html into the folder --out: each figure beside what the "
+     "paper claims, "
+     "with a verdict computed from the numbers. A run that is stopped goes on where it was. The same seed gives the "
+     "same "
+     "report, on any number of threads.",
+     "keepfit reproduce all --data DIR --out reproduction", "seed threads", run_reproduce},
     {"inspect", INSPECT, "FILE", 1, 1, "what a model file holds",
      "Prints what a model file holds; --weights prints every weight.", "keepfit inspect --json --weights a.kf", "",
      run_inspect},
