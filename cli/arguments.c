@@ -11,11 +11,22 @@
 #include "output.h"
 
 #define AT(field) offsetof(struct arguments, field)
-#define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE)
+#define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE | VERIFY | EXPORT | COMPACT)
 
 static const struct own_option table[] = {
     {"model", 'm', "FILE", "", KEEPFIT_TEXT, AT(model), TRAIN, "Save the model there at the end (atomically)."},
     {"save-every", 0, "N", "", KEEPFIT_COUNT, AT(save_every), TRAIN, "Also save the model after every N points."},
+    {"resume", 0, "check|append", "check", KEEPFIT_TEXT, AT(resume), TRAIN,
+     "With --journal, what to do with the stream's first points when the journal already has some: check that they are "
+     "the same "
+     "and skip them, or append all."},
+    {"acknowledge", 0, "", "false", KEEPFIT_FLAG, AT(acknowledge), TRAIN,
+     "With --journal, print the number of points that are safe, a line each time it grows."},
+    {"repair", 0, "", "false", KEEPFIT_FLAG, AT(repair), VERIFY,
+     "Cut off the torn tail that a crash has left, and remove checkpoints that are damaged. Whole records are never "
+     "touched."},
+    {"to", 0, "libsvm|csv|npy|json|liblinear", "", KEEPFIT_TEXT, AT(to), EXPORT,
+     "Points (of a journal) as libsvm, csv or npy; a model as json, npy or liblinear. Default: libsvm and json."},
     {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
      "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,

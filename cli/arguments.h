@@ -24,7 +24,10 @@ enum command_id {
     GENERATE = 16,
     LIST = 32,
     HELP = 64,
-    REPRODUCE = 128
+    REPRODUCE = 128,
+    VERIFY = 256,
+    EXPORT = 512,
+    COMPACT = 1024
 };
 
 struct arguments;
@@ -52,8 +55,9 @@ struct arguments {
     char **words; /* the whole command line, for reports */
     int word_count;
 
-    const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion, *data;
-    bool gap, json, quiet, score, weights, man, help, version, quick;
+    const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion, *data, *resume,
+        *to;
+    bool acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick;
     uint64_t save_every, runs, rows, features, nnz, classes;
     double noise, drift;
 };
@@ -91,6 +95,9 @@ int run_train(struct arguments *arguments);
 int run_predict(struct arguments *arguments);
 int run_compare(struct arguments *arguments);
 int run_inspect(struct arguments *arguments);
+int run_verify(struct arguments *arguments);
+int run_export(struct arguments *arguments);
+int run_compact(struct arguments *arguments);
 int run_generate(struct arguments *arguments);
 int run_list(struct arguments *arguments);
 int run_reproduce(struct arguments *arguments); /* experiments/ */

@@ -12,7 +12,7 @@
  *   4. models                     predict, save, load
  *   5. streams                    read points from files
  *   6. your own objective         callbacks for value and gradient
- *   7. durability                 where files are kept, and by which functions
+ *   7. durability                 journals, checkpoints, and the functions that reach the disk
  *   8. what this build offers     tables of methods, losses, ... for help texts and bindings
  *
  * Rules that hold throughout:
@@ -335,6 +335,70 @@ KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimensio
  * 7. Durability
  * ------------------------------------------------------------------------------------------------------- */
 
+/* With the option journal, a fit keeps every point in a folder: what was acknowledged survives the process and, as far as the
+ * option sync says, the machine. keepfit_fit_create then takes over what the folder holds, and the fit goes on bit for bit as it
+ * would have without the break. A folder is used by one fit at a time. docs/reliability.md states the promises.
+ *
+ * When the disk fails, the call fails with KEEPFIT_IO, the point was not taken, and the fit refuses further ones but can still
+ * be read. */
+typedef struct keepfit_durability {
+    uint64_t resumed;      /* points that the journal held when the fit was created, those that have left included */
+    uint64_t replayed;     /* of those, points whose stages were run again, since no checkpoint had them */
+    uint64_t cut;          /* bytes of a torn tail that were cut off: what was never acknowledged */
+    uint64_t spoilt;       /* checkpoints that could not be used */
+    uint64_t safe;         /* points so far that no power cut can take */
+    uint64_t checkpointed; /* points in the newest checkpoint */
+    uint64_t failed_checkpoints; /* that could not be written; the points are safe without them */
+} keepfit_durability;
+
+/* All 0 for a fit without a journal. */
+KEEPFIT_API void keepfit_fit_durability(const keepfit_fit *fit, keepfit_durability *durability);
+/* Everything pushed so far becomes safe, whatever the option sync says. */
+KEEPFIT_API keepfit_status keepfit_fit_sync(keepfit_fit *fit);
+/* The same, and the fit's state is written, so that nothing has to be run again. It changes nothing in the fit. */
+KEEPFIT_API keepfit_status keepfit_fit_checkpoint(keepfit_fit *fit);
+/* Writes the journal anew without the points that have left; at every instant the old or the new one is there. */
+KEEPFIT_API keepfit_status keepfit_fit_compact(keepfit_fit *fit);
+
+/* The options of a fit: those it was given, and what its journal remembered. */
+KEEPFIT_API const keepfit_options *keepfit_fit_options(const keepfit_fit *fit);
+/* Compares with the point that came as the arrival-th (from 1). KEEPFIT_OK: it is the same; KEEPFIT_DATA: it is another one;
+ * KEEPFIT_END: it has left, or has not come. */
+KEEPFIT_API keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const keepfit_point *point);
+
+/* A journal, looked at without a fit. Nothing is changed, and nothing needs to be writable. */
+typedef struct keepfit_journal keepfit_journal;
+
+typedef struct keepfit_journal_info {
+    const char *settings; /* a line "set KEY VALUE" or "default KEY VALUE" for each option that it remembers */
+    uint64_t generation;  /* 1, and one more for each time it was compacted */
+    uint64_t segments, records, bytes;
+    uint64_t points;     /* recorded */
+    uint64_t removals;   /* recorded */
+    uint64_t present;    /* points that have not left */
+    uint64_t checkpoint; /* the record that the newest sound checkpoint stands at; 0: none */
+    uint64_t spoilt;     /* checkpoints that are not sound */
+    uint64_t torn;       /* bytes behind the last record that a crash has left: never acknowledged */
+    const char *damage;  /* what is wrong besides, with its place; NULL: nothing. The records before it are whole */
+} keepfit_journal_info;
+
+/* The options may be NULL (they name the disk). */
+KEEPFIT_API keepfit_status keepfit_journal_open(const char *folder, const keepfit_options *options,
+                                                keepfit_journal **journal, keepfit_error *error);
+KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_info *info);
+/* The next point that is present, as it was pushed, with its arrival (may be NULL); valid until the next call. KEEPFIT_END
+ * after the last. */
+KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
+KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
+
+/* Cuts off a torn tail and removes spoilt checkpoints. Never touches a sound record, and refuses a journal that is damaged
+ * otherwise. */
+KEEPFIT_API keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options *options,
+                                                  keepfit_error *error);
+/* Checks a checkpoint file by itself; *record tells the last record that is in it. */
+KEEPFIT_API keepfit_status keepfit_checkpoint_check(const char *path, const keepfit_options *options, uint64_t *record,
+                                                    keepfit_error *error);
+
 /* All access to files that have to last (models, journals, checkpoints) goes through one table of functions. The system's
  * own is used unless another is given: a test that cuts the power, or a store that is no file system.
  *
@@ -418,7 +482,7 @@ typedef struct keepfit_option {
     const char *key;     /* "lambda" */
     const char *value;   /* what stands for the value in help: "L"; "" for a flag */
     const char *initial; /* the default, as text; "" where there is none */
-    const char *group;   /* "problem", "method" or "data" */
+    const char *group;   /* "problem", "method", "data" or "journal" */
     const char *help;    /* one or two sentences */
     const char *choices; /* CHOICE: "squared|logistic|..."; otherwise NULL */
     keepfit_option_type type;

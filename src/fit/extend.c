@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "fit/fit.h"
+#include "fit/durable.h"
 
 static keepfit_point point_of(const keepfit_block *block, size_t k)
 {
@@ -75,10 +75,11 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
     return status;
 }
 
-/* One point of the block, up to the stage's end, which comes once for all. */
-static keepfit_status take(keepfit_fit *fit, const keepfit_point *point)
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
 {
-    keepfit_status status = kf_fit_admit(fit, point);
+    keepfit_status status = kf_fit_check(fit, point, &fit->error);
+    if (status == KEEPFIT_OK)
+        status = kf_fit_admit(fit, point);
     if (status != KEEPFIT_OK)
         return status;
     kf_fit_account(fit);
@@ -89,12 +90,23 @@ static keepfit_status take(keepfit_fit *fit, const keepfit_point *point)
     return running->method->take(&fit->problem, running->state, &fit->error);
 }
 
-static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
+/* The whole block is recorded before any of it is taken. */
+static keepfit_status record(keepfit_fit *fit, const keepfit_block *block)
 {
-    keepfit_status status = KEEPFIT_OK;
+    keepfit_status status = kf_durable_block(fit, block->count);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = point_of(block, k);
-        status = take(fit, &point);
+        status = kf_durable_point(fit, &point);
+    }
+    return status;
+}
+
+static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
+{
+    keepfit_status status = record(fit, block);
+    for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
+        keepfit_point point = point_of(block, k);
+        status = kf_fit_take(fit, &point);
     }
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
@@ -115,24 +127,34 @@ static keepfit_status push_each(keepfit_fit *fit, const keepfit_block *block, si
     return status;
 }
 
+keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes)
+{
+    keepfit_status status = kf_durable_room(fit, features, classes);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (!kf_fit_make_room(fit, features, classes))
+        status = kf_fail_memory(&fit->error);
+    else
+        status = kf_fit_choose(fit, &fit->error);
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
+    return status;
+}
+
 /* A sound block: room for it, the method that suits it then, and its points. */
 static keepfit_status take_block(keepfit_fit *fit, const keepfit_block *block, const struct prospect *prospect,
                                  size_t *pushed)
 {
     double start = kf_fit_clock();
-    if (!kf_fit_make_room(fit, prospect->width, prospect->labels.count))
-        return kf_fail_memory(&fit->error);
-    keepfit_status status = kf_fit_choose(fit, &fit->error);
-    if (status != KEEPFIT_OK) {
-        fit->death = fit->error;
+    keepfit_status status = kf_fit_prepare(fit, prospect->width, prospect->labels.count);
+    if (status != KEEPFIT_OK)
         return status;
-    }
     if (block->count == 1 || !fit->running[fit->running_count - 1].method->settle)
         return push_each(fit, block, pushed);
     status = take_all(fit, block);
     *pushed = status == KEEPFIT_OK ? block->count : 0;
     fit->seconds += kf_fit_clock() - start;
-    return status;
+    return kf_durable_acknowledge(fit, status);
 }
 
 keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed)
@@ -172,14 +194,17 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
     default:
         break;
     }
+    status = kf_durable_expected(fit, label);
+    if (status != KEEPFIT_OK)
+        return status;
     if (!kf_fit_make_room(fit, fit->features, fit->labels.count + 1) || !kf_fit_learn_label(fit, label, &target)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
-    return fit->problem.points.count ? kf_fit_settle(fit) : KEEPFIT_OK;
+    return kf_durable_acknowledge(fit, fit->problem.points.count ? kf_fit_settle(fit) : KEEPFIT_OK);
 }
 
-static double label_of(const keepfit_fit *fit, double target)
+double kf_fit_label(const keepfit_fit *fit, double target)
 {
     const struct kf_labels *labels = &fit->labels;
     if (labels->kind == KF_NUMBERS)
@@ -206,7 +231,7 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
         row.index = row.index ? fit->indices : NULL;
     }
     const struct kf_place *place = &fit->problem.points.place[index];
-    *point = (keepfit_point){.row = row, .target = label_of(fit, place->target), .weight = place->weight};
+    *point = (keepfit_point){.row = row, .target = kf_fit_label(fit, place->target), .weight = place->weight};
     return KEEPFIT_OK;
 }
 

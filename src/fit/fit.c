@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/durable.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "model/model.h"
@@ -132,21 +133,46 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     return kf_fit_choose(fit, error);
 }
 
-static keepfit_status create(const keepfit_options *options, const keepfit_objective *callbacks, keepfit_fit **out,
-                             keepfit_error *error)
+/* One attempt, with options and journal that are the fit's own if it succeeds. */
+static keepfit_status create_with(keepfit_options *options, const keepfit_objective *callbacks,
+                                  struct kf_durable *durable, bool *unusable, keepfit_fit **out, keepfit_error *error)
 {
-    kf_error_clear(error);
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
     fit->reason = "";
     fit->worst_bound = NAN;
-    fit->options = keepfit_options_copy(options);
-    keepfit_status status = fit->options ? build(fit, callbacks, error) : kf_fail_memory(error);
-    if (status == KEEPFIT_OK)
+    fit->options = options;
+    fit->durable = durable;
+    keepfit_status status = build(fit, callbacks, error);
+    if (status == KEEPFIT_OK && durable)
+        status = kf_durable_resume(fit, unusable, error);
+    if (status == KEEPFIT_OK) {
         *out = fit;
-    else
-        keepfit_fit_free(fit);
+        return status;
+    }
+    fit->options = NULL;
+    fit->durable = NULL;
+    keepfit_fit_free(fit);
+    return status;
+}
+
+static keepfit_status create(const keepfit_options *options, const keepfit_objective *callbacks, keepfit_fit **out,
+                             keepfit_error *error)
+{
+    struct kf_durable *durable = NULL;
+    bool unusable = false;
+    kf_error_clear(error);
+    keepfit_options *own = keepfit_options_copy(options);
+    keepfit_status status = own ? kf_durable_open(&durable, own, error) : kf_fail_memory(error);
+    if (status == KEEPFIT_OK)
+        status = create_with(own, callbacks, durable, &unusable, out, error);
+    if (status != KEEPFIT_OK && unusable)
+        status = create_with(own, callbacks, durable, &unusable, out, error);
+    if (status != KEEPFIT_OK) {
+        kf_durable_close(durable);
+        keepfit_options_free(own);
+    }
     return status;
 }
 
@@ -179,6 +205,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->labels.label);
     free(fit->arrivals);
     free(fit->indices);
+    kf_durable_close(fit->durable); /* rows lie in it */
     keepfit_options_free(fit->options);
     free(fit);
 }
@@ -276,8 +303,13 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point)
 {
     keepfit_point mapped = *point;
     double lead;
-    return kf_fit_learn_label(fit, point->target, &mapped.target) &&
-           kf_points_append(&fit->problem.points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
+    if (!kf_fit_learn_label(fit, point->target, &mapped.target))
+        return false;
+    if (!fit->recalled)
+        return kf_points_append(&fit->problem.points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
+    struct kf_place place = *fit->recalled++;
+    place.target = mapped.target;
+    return kf_points_append_lent(&fit->problem.points, &place);
 }
 
 static keepfit_status fail_overflow(keepfit_fit *fit)
@@ -396,6 +428,8 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
         status = kf_fit_check(fit, point, &fit->error);
+    if (status == KEEPFIT_OK)
+        status = kf_durable_point(fit, point);
     if (status != KEEPFIT_OK)
         return status;
     size_t first = foresee_draw(fit);
@@ -420,7 +454,7 @@ keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *poi
     if (pushed)
         *pushed = k;
     fit->seconds += kf_fit_clock() - start;
-    return status;
+    return kf_durable_acknowledge(fit, status);
 }
 
 keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point)
@@ -434,6 +468,11 @@ const keepfit_error *keepfit_fit_error(const keepfit_fit *fit)
 }
 
 /* ---- reading ---- */
+
+const keepfit_options *keepfit_fit_options(const keepfit_fit *fit)
+{
+    return fit->options;
+}
 
 void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
 {

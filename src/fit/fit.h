@@ -26,6 +26,9 @@ struct keepfit_fit {
     struct kf_running running[KF_METHODS_IN_TURN];
     size_t running_count; /* the last one is at work */
 
+    struct kf_durable *durable;      /* the journal; NULL: none */
+    const struct kf_place *recalled; /* where the row of the next point lies already; NULL: it is a new one */
+
     keepfit_error death; /* why a stage failed; since then points are refused */
     keepfit_error error;
 
@@ -57,6 +60,8 @@ void kf_fit_account(keepfit_fit *fit); /* constants and progressive validation, 
 
 /* The mapped target of a label, known or new. False: out of memory. */
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
+/* The label, as it was pushed, of a mapped target. */
+double kf_fit_label(const keepfit_fit *fit, double target);
 /* A point has come. False: out of memory. */
 bool kf_fit_arrive(keepfit_fit *fit);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
@@ -66,6 +71,10 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j);
 bool kf_fit_lead(const keepfit_fit *fit, double *lead);
 bool kf_fit_has_lead(const keepfit_fit *fit);
 
+/* One point of a block, up to the stage's end, which comes once for all. */
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point);
+/* Room for what is about to come, and the method that suits it. */
+keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes);
 /* For auto: looks again, now that the problem may have grown. */
 keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error);
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "fit/fit.h"
+#include "fit/durable.h"
 
 /* W and the largest curvature from all points: W loses digits to subtraction, and a maximum cannot be taken back. */
 static void compute_constants(keepfit_fit *fit)
@@ -18,6 +18,11 @@ static void compute_constants(keepfit_fit *fit)
         objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, j));
     }
     fit->left = 0;
+}
+
+uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
+{
+    return fit->arrivals ? fit->arrivals[j] : fit->arrived - fit->problem.points.count + 1 + j;
 }
 
 /* From the first time that a point in the middle leaves, each has its arrival written down. */
@@ -94,6 +99,8 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
         status = check_indices(fit, indices, count);
+    if (status == KEEPFIT_OK && count)
+        status = kf_durable_removals(fit, indices, count);
     if (status != KEEPFIT_OK || count == 0)
         return status;
     bool room = true;
@@ -101,7 +108,11 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
         room = kf_fit_drop(fit, (size_t)indices[k - 1]);
     status = kf_fit_settle(fit);
     fit->seconds += kf_fit_clock() - start;
-    return room || status != KEEPFIT_OK ? status : kf_fail_memory(&fit->error);
+    if (!room && status == KEEPFIT_OK)
+        status = kf_fail_memory(&fit->error);
+    if (!room && fit->durable) /* the journal has them all */
+        kf_fail_memory(&fit->death);
+    return kf_durable_acknowledge(fit, status);
 }
 
 keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
