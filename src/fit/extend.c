@@ -77,9 +77,7 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
 
 keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
 {
-    keepfit_status status = kf_fit_check(fit, point, &fit->error);
-    if (status == KEEPFIT_OK)
-        status = kf_fit_admit(fit, point);
+    keepfit_status status = kf_fit_admit(fit, point);
     if (status != KEEPFIT_OK)
         return status;
     kf_fit_account(fit);

@@ -87,7 +87,8 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
 /* Makes the model good for the points that are there now, as far as the method promises to. */
 keepfit_status kf_fit_settle(keepfit_fit *fit);
 
-bool kf_fit_stopped(const keepfit_fit *fit); /* the watched flag is up */
-double kf_fit_clock(void);                   /* seconds */
+keepfit_status kf_fit_overflown(keepfit_fit *fit); /* fails: the iterate is not finite */
+bool kf_fit_stopped(const keepfit_fit *fit);       /* the watched flag is up */
+double kf_fit_clock(void);                         /* seconds */
 
 #endif

@@ -124,8 +124,10 @@ static keepfit_status replay_point(keepfit_fit *fit, struct replay *replay, cons
     struct kf_place place = kf_durable_place(record);
     if (record->arrival != fit->arrived + 1)
         return kf_fail(&fit->error, KEEPFIT_CORRUPT, "points are out of order");
+    keepfit_status status = kf_fit_check(fit, &point, &fit->error);
     fit->recalled = &place;
-    keepfit_status status = replay->members ? kf_fit_take(fit, &point) : keepfit_fit_push(fit, &point);
+    if (status == KEEPFIT_OK)
+        status = replay->members ? kf_fit_take(fit, &point) : keepfit_fit_push(fit, &point);
     fit->recalled = NULL;
     return status;
 }
