@@ -350,7 +350,10 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
 
 keepfit_status keepfit_fit_compact(keepfit_fit *fit)
 {
+    /* Until the new journal is durable, what counts may turn out to be the old one. */
     keepfit_status status = usable(fit);
+    if (status == KEEPFIT_OK)
+        status = keepfit_fit_sync(fit);
     if (status != KEEPFIT_OK)
         return status;
     struct kf_durable *durable = fit->durable;
