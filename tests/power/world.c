@@ -35,7 +35,7 @@ struct change {
     unsigned char *bytes;
     size_t count;
     char *name, *new_name;
-    size_t target; /* LINK: what the name stands for */
+    size_t target; /* LINK, RENAME: what the name stands for */
 };
 
 struct handle {
@@ -95,13 +95,11 @@ static void apply(struct world *world, const struct change *change)
     case CHANGE_UNLINK:
         unlink_name(node, change->name);
         break;
-    case CHANGE_RENAME: {
+    case CHANGE_RENAME: { /* of this very file, whatever else may have had its name */
         size_t k = find_entry(node, change->name);
-        if (k == node->entry_count)
-            break; /* what made it was lost */
-        size_t target = node->entries[k].node;
-        unlink_name(node, change->name);
-        link_name(node, change->new_name, target);
+        if (k < node->entry_count && node->entries[k].node == change->target)
+            unlink_name(node, change->name);
+        link_name(node, change->new_name, change->target);
         break;
     }
     }
@@ -324,14 +322,18 @@ static int disk_rename(void *context, const char *from, const char *to)
 {
     struct world *world = context;
     const char *name, *new_name;
-    size_t folder, other;
+    size_t folder, other, target;
     int problem = begin(world);
     if (problem)
         return problem;
-    if (!find_folder(world, from, &folder, &name) || !find_folder(world, to, &other, &new_name) || folder != other)
+    if (!find_folder(world, from, &folder, &name) || !find_folder(world, to, &other, &new_name) || folder != other ||
+        !find_node(world, from, &target))
         return -ENOENT;
-    record(world,
-           (struct change){.kind = CHANGE_RENAME, .node = folder, .name = strdup(name), .new_name = strdup(new_name)});
+    record(world, (struct change){.kind = CHANGE_RENAME,
+                                  .node = folder,
+                                  .name = strdup(name),
+                                  .new_name = strdup(new_name),
+                                  .target = target});
     return 0;
 }
 
