@@ -52,10 +52,9 @@ static void print_journal_json(const keepfit_journal_info *info)
     const struct {
         const char *name;
         uint64_t number;
-    } numbers[] = {{"generation", info->generation}, {"segments", info->segments},
-                   {"records", info->records},       {"bytes", info->bytes},
-                   {"points", info->points},         {"removals", info->removals},
-                   {"present", info->present},       {"checkpoint", info->checkpoint},
+    } numbers[] = {{"generation", info->generation}, {"segments", info->segments}, {"records", info->records},
+                   {"bytes", info->bytes},           {"points", info->points},     {"removals", info->removals},
+                   {"present", info->present},       {"arrived", info->arrived},   {"checkpoint", info->checkpoint},
                    {"spoilt", info->spoilt},         {"torn", info->torn}};
     printf("{\n  \"kind\": \"journal\"");
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)

@@ -376,6 +376,7 @@ typedef struct keepfit_journal_info {
     uint64_t points;     /* recorded */
     uint64_t removals;   /* recorded */
     uint64_t present;    /* points that have not left */
+    uint64_t arrived;    /* points ever, those that compacting has left out included */
     uint64_t checkpoint; /* the record that the newest sound checkpoint stands at; 0: none */
     uint64_t spoilt;     /* checkpoints that are not sound */
     uint64_t torn;       /* bytes behind the last record that a crash has left: never acknowledged */

@@ -135,6 +135,7 @@ void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_in
         .segments = inner->segment_count,
         .records = kf_journal_last(inner),
         .present = journal->presence.present,
+        .arrived = journal->presence.count ? journal->presence.arrival[journal->presence.count - 1] & ~KF_GONE : 0,
         .checkpoint = inner->checkpoint.number,
         .spoilt = journal->spoilt,
         .torn = inner->torn,
