@@ -331,8 +331,10 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
     else
         curvature->known = 0;
     curvature->anchored = curvature->certified = false;
-    if (!reserve(curvature, size) || !kf_hessian_assemble(optimum, problem, problem->x))
+    if (!reserve(curvature, size) || !kf_hessian_assemble(optimum, problem, problem->x)) {
+        problem->objective.memory_failed = true;
         return KEEPFIT_NO_MEMORY;
+    }
     curvature->size = size;
     take_hessian(curvature, optimum);
     copy_matrix(curvature, curvature->hessian, curvature->factor);
@@ -350,8 +352,10 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                           const double *sum, double target)
 {
-    if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points))
+    if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points)) {
+        problem->objective.memory_failed = true;
         return false;
+    }
     if (concordance(problem) > 0) {
         if (!find_leverage(curvature, optimum, problem, target)) {
             curvature->known = 0;

@@ -54,9 +54,14 @@ keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, ke
         return kf_fail_memory(error);
     fit->running[fit->running_count++] = (struct kf_running){method, state};
     kf_read(&fit->problem); /* in case the representation changes */
+    bool was_scaled = fit->problem.iterate.scaled;
     fit->problem.iterate.scaled = may_scale(fit, method);
     fit->problem.iterate.may_change = fit->problem.iterate.scaled && fit->options->iterate == KF_STORAGE_AUTO;
     keepfit_status status = method->create(&fit->problem, state, error);
+    if (status != KEEPFIT_OK) { /* the new representation may lack memory; x can still be read from the old one */
+        fit->problem.iterate.scaled = was_scaled;
+        kf_iterate_moved(&fit->problem);
+    }
     return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
 
@@ -359,6 +364,8 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     if (problem->objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
                          (unsigned long long)fit->arrived);
+    else if (problem->objective.memory_failed)
+        status = kf_fail_memory(&fit->error);
     else if (status == KEEPFIT_OK && problem->points.count && !is_finite(problem))
         status = kf_fit_overflown(fit);
     if (status == KEEPFIT_OK)

@@ -99,6 +99,10 @@ keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_meas
         fit->problem.objective.callback_failed = false; /* a failed measurement does not end the fit */
         return kf_fail(&fit->error, KEEPFIT_CALLBACK, "the user-written objective reported a failure");
     }
+    if (fit->problem.objective.memory_failed && fit->death.status == KEEPFIT_OK) {
+        fit->problem.objective.memory_failed = false;
+        return kf_fail_memory(&fit->error);
+    }
     return status;
 }
 

@@ -116,7 +116,8 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
         .scratch = scratch,
     };
     if (pass.chunks == 1 || !run_chunks(&pass)) {
-        pass.chunks = 1; /* without memory for chunks: the same sum in another order, which is better than none */
+        objective->memory_failed |= pass.chunks > 1;
+        pass.chunks = 1; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
         sum_chunk(&pass, 0, scratch, sum);
     }
     objective->fo += count;
