@@ -11,6 +11,7 @@
 struct kf_gzip {
     z_stream inflater;
     bool between; /* at the end of a member; not yet in another */
+    bool full;    /* the output was full, so more may come without more input */
     enum kf_gzip_fault fault;
 };
 
@@ -93,20 +94,17 @@ enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **inpu
                                 size_t capacity, size_t *produced)
 {
     *produced = 0;
-    while (gzip->fault == KF_GZIP_FINE && *count > 0 && *produced < capacity) {
-        if (gzip->between) {
+    while (gzip->fault == KF_GZIP_FINE && (*count > 0 || gzip->full) && *produced < capacity) {
+        if (gzip->between)
             inflateReset(&gzip->inflater);
-            if (!begins_member(gzip, **input)) {
-                gzip->fault = KF_GZIP_GARBAGE;
-                break;
-            }
-        } else if (!begins_member(gzip, **input)) {
-            gzip->fault = KF_GZIP_DAMAGED;
+        if (*count > 0 && !begins_member(gzip, **input)) {
+            gzip->fault = gzip->between ? KF_GZIP_GARBAGE : KF_GZIP_DAMAGED;
             break;
         }
         gzip->between = false;
         int result =
             inflate_some(gzip, input, count, (unsigned char *)output + *produced, capacity - *produced, produced);
+        gzip->full = result == Z_OK && *produced == capacity;
         if (result == Z_STREAM_END)
             gzip->between = true;
         else if (result == Z_MEM_ERROR)
