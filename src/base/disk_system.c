@@ -22,16 +22,22 @@ static int outcome(int result)
     return result < 0 ? -errno : result;
 }
 
+static int open_again(const char *path, int flags)
+{
+    int file;
+    do
+        file = open(path, flags | O_CLOEXEC, 0666);
+    while (file < 0 && errno == EINTR);
+    return file;
+}
+
 static int disk_open(void *context, const char *path, unsigned access, unsigned permissions)
 {
     (void)context;
-    int flags = O_CLOEXEC | (access & KEEPFIT_DISK_WRITE ? O_RDWR : O_RDONLY);
+    int flags = (access & KEEPFIT_DISK_WRITE ? O_RDWR : O_RDONLY);
     if (access & KEEPFIT_DISK_CREATE)
         flags |= O_CREAT | (access & KEEPFIT_DISK_EXCLUSIVE ? O_EXCL : 0);
-    int file;
-    do
-        file = open(path, flags, 0666);
-    while (file < 0 && errno == EINTR);
+    int file = open_again(path, flags);
     if (file < 0 || !permissions || fchmod(file, (mode_t)permissions) == 0)
         return outcome(file);
     int problem = -errno;
@@ -147,7 +153,7 @@ static int disk_make_folder(void *context, const char *path)
 static int disk_sync_folder(void *context, const char *path)
 {
     (void)context;
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
+    int folder = open_again(path, O_RDONLY | O_DIRECTORY), result;
     if (folder < 0)
         return -errno;
     do

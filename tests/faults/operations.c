@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -88,6 +89,7 @@ void operations_begin(void)
     write_file("rows.svm", rows, sizeof rows - 1);
     write_gzip("rows.svm.gz", rows, sizeof rows - 1);
     write_file("table.csv", table, sizeof table - 1);
+    TAP_NEED(mkfifo(operations_path("pipe"), 0600) == 0);
     write_npy("rows.npy", "(3, 2)", (const unsigned char *)"\1\2\3\4\5\6", 6);
     write_npy("targets.npy", "(3,)", (const unsigned char *)"\0\1\0", 3);
     write_file("x-images-idx3-ubyte", images, sizeof images);

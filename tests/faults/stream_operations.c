@@ -46,6 +46,16 @@ static void run_stream(const struct operation *operation, struct outcome *outcom
     keepfit_stream_close(stream);
 }
 
+/* From a pipe that stays open, so that each line is waited for. */
+static void run_pipe(const struct operation *operation, struct outcome *outcome)
+{
+    static const char rows[] = "1 1:0.5 3:-2\n-1 2:1\n1 1:1 2:-1 7:3\n";
+    FILE *writer = fopen(operation->path, "r+");
+    TAP_NEED(writer && fwrite(rows, 1, sizeof rows - 1, writer) == sizeof rows - 1 && fflush(writer) == 0);
+    run_stream(operation, outcome);
+    fclose(writer);
+}
+
 /* Read, kept, and given out a second time in another order. */
 static void run_reorder(const struct operation *operation, struct outcome *outcome)
 {
@@ -139,6 +149,7 @@ size_t stream_operations(struct operation *list, size_t most)
         {"LIBSVM", "rows.svm", "threads=1", run_stream},
         {"LIBSVM, recognised", "rows.svm", "threads=1 format=auto limit=3", run_stream},
         {"LIBSVM, read by a thread", "rows.svm", "threads=2", run_stream},
+        {"LIBSVM from a pipe", "pipe", "threads=1 limit=3", run_pipe},
         {"gzip", "rows.svm.gz", "threads=1", run_stream},
         {"CSV", "table.csv", "threads=1", run_stream},
         {"CSV, rows scaled", "table.csv", "threads=1 scale=rows header=yes weight-column=2", run_stream},
