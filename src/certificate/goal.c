@@ -1,5 +1,6 @@
 #include "certificate/goal.h"
 
+#include <limits.h>
 #include <math.h>
 
 #define MOVES_MOST 16
@@ -41,9 +42,9 @@ void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double
 
 void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive)
 {
-    uint64_t moves = goal->moves;
+    size_t moves = goal->moves;
     kf_archive_real(archive, &goal->losses);
-    kf_archive_number(archive, &moves);
+    kf_archive_count(archive, &moves, UINT_MAX);
     goal->moves = (unsigned)moves;
 }
 

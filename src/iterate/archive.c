@@ -9,6 +9,7 @@ static void archive_vector(struct kf_problem *problem, struct kf_archive *archiv
 {
     bool there = *vector != NULL;
     kf_archive_flag(archive, &there);
+    kf_archive_require(archive, there || !*vector); /* what a new fit has, an older one has too */
     if (!there || archive->status != KEEPFIT_OK)
         return;
     bool room = *vector || (width == 2 ? kf_problem_pairs : kf_problem_vector)(problem, vector);

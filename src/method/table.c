@@ -15,6 +15,7 @@
  *
  * In the whole space |m/W + 2 lambda x|^2 follows |m|^2, m.x and |x|^2, which a new point changes in O(nnz); they are computed
  * anew when x has moved, and before rounding adds up. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -282,8 +283,11 @@ static void table_archive(struct kf_problem *problem, void *state, struct kf_arc
     double *reals[] = {&table->step, &table->usual, &table->mm, &table->mx, &table->xx};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
-    uint64_t followed = table->followed;
-    kf_archive_number(archive, &followed);
+    /* steps are taken by these numbers */
+    kf_archive_require(archive, table->step > 0 && table->step <= STEP_MOST(problem->objective.loss) &&
+                                    table->usual >= 0 && table->usual <= (double)problem->steps);
+    size_t followed = table->followed;
+    kf_archive_count(archive, &followed, UINT_MAX);
     table->followed = (unsigned)followed;
     kf_archive_flag(archive, &table->filled);
     kf_archive_flag(archive, &table->stale);

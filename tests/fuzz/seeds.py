@@ -133,6 +133,12 @@ def model(loss, outputs, classes, features, unit_rows=0, texts=("csvrg", "none",
     return body + struct.pack("<%dd" % numbers, *range(1, numbers + 1))
 
 
+for problem in range(19):
+    seed("snapshot", "%d-as-it-is" % problem, problem, b"")
+    seed("snapshot", "%d-a-bit" % problem, problem, bytes([8 * problem, 0, 0x20]))
+    seed("snapshot", "%d-a-number" % problem, problem, bytes([16, 1, 0x80 + problem % 16]))
+seed("snapshot", "cut", 1, bytes([200, 0, 0xff]))
+
 MODELS = {
     "squared": model("squared", 1, 0, 3),
     "logistic": model("logistic", 1, 2, 2),
