@@ -55,6 +55,7 @@ struct experiment {
     const char *name;    /* as on the command line */
     const char *title;   /* of its part of the report */
     const char *summary; /* one line */
+    bool needs_data;     /* of the paper's sets */
     /* Adds the units; returns an exit code. */
     int (*plan)(struct plan *plan);
     /* units: those that plan added, in that order, all done. */

@@ -1,11 +1,17 @@
 /* The table of experiments. */
 #include "experiment.h"
 
+#include "complexity.h"
+#include "lower_bound.h"
 #include "ridge.h"
 
 static const struct experiment experiments[] = {
     {"ridge", "Ridge regression on five data sets", "gap and gradients of each method on the paper's five data sets",
-     ridge_plan, ridge_report},
+     true, ridge_plan, ridge_report},
+    {"lower-bound", "The lower bound", "the adversary of the lower bound against every method", false, lower_bound_plan,
+     lower_bound_report},
+    {"complexity", "How the work grows", "gradients against accuracy and number of points, with fitted exponents",
+     false, complexity_plan, complexity_report},
 };
 
 const struct experiment *experiment_entry(size_t k)

@@ -18,6 +18,14 @@ static bool is_chosen(const char *word, const struct experiment *experiment)
     return strcmp(word, "all") == 0 || strcmp(word, experiment->name) == 0;
 }
 
+static bool needs_data(const char *word)
+{
+    for (size_t k = 0; experiment_entry(k); k++)
+        if (is_chosen(word, experiment_entry(k)) && experiment_entry(k)->needs_data)
+            return true;
+    return false;
+}
+
 static int check_word(const char *word)
 {
     char names[256] = "";
@@ -61,7 +69,7 @@ static int write_report(const struct plan *plan, const char *word, const size_t 
         "from "
         "%llu on%s. Each finding sets the paper's claim beside what was measured; the verdict is computed from the "
         "figures by the rule that the finding states.",
-        setting->data->path ? "" : " on made-up data", (unsigned long long)setting->seed,
+        setting->data->path || !needs_data(word) ? "" : " on made-up data", (unsigned long long)setting->seed,
         setting->quick ? ", at a reduced size (--quick)" : "");
     return article_finish(&article, "The paper's evaluation, reproduced", subject);
 }
@@ -95,7 +103,7 @@ int run_reproduce(struct arguments *arguments)
     setting.threads = strtoull(keepfit_options_get(options, "threads"), NULL, 10);
     if (setting.threads == 0)
         setting.threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (!data.path)
+    if (!data.path && needs_data(arguments->positional[0]))
         warn("no --data folder (or KEEPFIT_DATA): made-up data of the same shape takes the place of the real sets");
     stop_watch();
     struct plan plan = {.setting = &setting};
