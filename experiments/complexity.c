@@ -18,15 +18,15 @@
 
 static const struct sweep sweeps[] = {
     {THEORY_ACCURACY, "sgd", 1, NEAR_ONE, 400, 1e-2, 0.31622776601683794, 0},
-    {THEORY_ACCURACY, "sgd-sparse", 2, NEAR_ONE, 30000, 1e-1, 0.31622776601683794, 0},
+    {THEORY_ACCURACY, "sgd-sparse", 2, NEAR_ONE, 300000, 1e-1, 0.31622776601683794, 0},
     {THEORY_ACCURACY, "csvrg", 1.0 / 3, NEAR_ONE, 10000, 1e-6, 0.31622776601683794, 0},
     {THEORY_ACCURACY, "svrg", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
     {THEORY_ACCURACY, "katyusha", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
     {THEORY_POINTS, "sgd", 1, NEAR_ONE, 100, 1e-3, 1, 0},
-    {THEORY_POINTS, "sgd-sparse", 0, NEAR_ONE, 2000, 3e-2, 1, 0},
-    {THEORY_POINTS, "csvrg", 1, NEAR_ONE, 1000, 1e-5, 1, 0},
-    {THEORY_POINTS, "svrg", 2, NEAR_ONE, 250, 1e-6, 1, 50},
-    {THEORY_POINTS, "katyusha", 2, NEAR_ONE, 250, 1e-6, 1, 50},
+    {THEORY_POINTS, "sgd-sparse", 0, NEAR_ONE, 16000, 3e-2, 1, 0},
+    {THEORY_POINTS, "csvrg", 1, NEAR_ONE, 2000, 1e-4, 1, 0},
+    {THEORY_POINTS, "svrg", 2, NEAR_ONE, 500, 1e-6, 1, 50},
+    {THEORY_POINTS, "katyusha", 2, NEAR_ONE, 500, 1e-6, 1, 50},
     {LEAST_ACCURACY, "sgd", 1, FOUR, 400, 1e-2, 0.31622776601683794, 0},
     {LEAST_ACCURACY, "sgd-sparse", 2, FOUR, 4000, 1e-2, 0.56234132519034907, 0},
     {LEAST_ACCURACY, "csvrg", 1.0 / 3, FOUR, 8000, 1e-4, 0.31622776601683794, 0},
@@ -39,9 +39,9 @@ const struct sweep *sweep_entry(size_t k)
     return k < sizeof sweeps / sizeof sweeps[0] ? &sweeps[k] : NULL;
 }
 
-double sweep_share(const struct sweep *sweep, size_t v)
+double sweep_share(const struct sweep *sweep, size_t v, bool quick)
 {
-    return sweep->largest * pow(sweep->ratio, (double)v);
+    return (quick ? 4 : 1) * sweep->largest * pow(sweep->ratio, (double)v);
 }
 
 uint64_t sweep_points(const struct sweep *sweep, size_t v, bool quick)
@@ -90,14 +90,14 @@ static int run(struct unit *unit)
     bool quick = unit->index % 2;
     uint64_t n = sweep_points(sweep, v, quick);
     struct instance instance = instance_make(sweep->condition);
-    double epsilon = instance_epsilon(&instance, sweep_share(sweep, v));
+    double epsilon = instance_epsilon(&instance, sweep_share(sweep, v, quick));
     return (sweep->growth == LEAST_ACCURACY ? least_run : run_theory)(unit, sweep, n, epsilon, quick);
 }
 
 /* Seconds, roughly. */
 static double cost_of(const struct sweep *sweep, size_t v, uint64_t n)
 {
-    double e = sweep_share(sweep, v), points = (double)n;
+    double e = sweep_share(sweep, v, false), points = (double)n;
     if (sweep->growth == LEAST_ACCURACY)
         return strcmp(sweep->method, "sgd") == 0 ? 1e-7 * points * 50 / e : 2e-4 * points * pow(e, -1.0 / 3);
     if (strcmp(sweep->method, "sgd") == 0)
@@ -119,7 +119,7 @@ int complexity_plan(struct plan *plan)
             snprintf(unit->name, sizeof unit->name, "complexity-%s-%s-%zu", names[sweep->growth], sweep->method, v);
             snprintf(unit->key, sizeof unit->key, "complexity %s %s condition=%g n=%llu share=%.17g seed=%llu quick=%d",
                      names[sweep->growth], sweep->method, sweep->condition, (unsigned long long)n,
-                     sweep_share(sweep, v), (unsigned long long)unit->seed, quick);
+                     sweep_share(sweep, v, quick), (unsigned long long)unit->seed, quick);
             unit->columns = columns;
             unit->subject = sweep;
             unit->index = 2 * v + quick;

@@ -25,7 +25,7 @@ struct sweep {
 
 const struct sweep *sweep_entry(size_t k); /* NULL past the last */
 /* The share and the number of points of value v of a sweep. */
-double sweep_share(const struct sweep *sweep, size_t v);
+double sweep_share(const struct sweep *sweep, size_t v, bool quick);
 uint64_t sweep_points(const struct sweep *sweep, size_t v, bool quick);
 
 enum complexity_column {

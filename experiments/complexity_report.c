@@ -31,11 +31,13 @@ struct line {
 
 static struct line line_of(const struct sweep *sweep, const struct unit *units)
 {
+    struct instance instance = instance_make(sweep->condition);
     struct line line = {.closest = 0};
     for (size_t v = 0; v < COMPLEXITY_VALUES; v++) {
         const struct frame *frame = &units[v].frame;
         double epsilon = frame_at(frame, 0, COMPLEXITY_EPSILON), worst = frame_at(frame, 0, COMPLEXITY_WORST);
-        line.x[v] = sweep->growth == THEORY_POINTS ? frame_at(frame, 0, COMPLEXITY_N) : 1 / sweep_share(sweep, v);
+        line.x[v] = sweep->growth == THEORY_POINTS ? frame_at(frame, 0, COMPLEXITY_N)
+                                                   : instance_epsilon(&instance, 1) / epsilon;
         line.fo[v] = frame_at(frame, 0, COMPLEXITY_FO);
         line.held += worst <= epsilon;
         line.closest = fmax(line.closest, worst / epsilon);
@@ -132,8 +134,8 @@ static void find_logarithm(struct article *article, const struct line *lines)
         struct range range = range_empty();
         char claim[120];
         for (size_t v = 0; v < COMPLEXITY_VALUES; v++)
-            range_widen(&range, lines[k].fo[v] / log2(INSTANCE_DIAMETER * instance.lipschitz /
-                                                      instance_epsilon(&instance, sweep_share(sweep, v))));
+            range_widen(&range, lines[k].fo[v] / log2(INSTANCE_DIAMETER * instance.lipschitz * lines[k].x[v] /
+                                                      instance_epsilon(&instance, 1)));
         snprintf(claim, sizeof claim, "%s: the number of FOs grows as log(1/epsilon).", sweep->method);
         article_finding(
             article, range.high <= 1.25 * range.low ? AGREES : DISAGREES, claim,
@@ -157,10 +159,9 @@ void complexity_report(const struct setting *setting, const struct unit *units, 
         "targets change their sign at each power of 2. The constants mu, L and G are known exactly. Gaps are measured "
         "at "
         "every stage against the exact optimum%s.",
-        setting->quick
-            ? "; with --quick the streams are four times shorter than the range of accuracies asks for, which "
-              "bends the exponents"
-            : "");
+        setting->quick ? "; with --quick the streams are shorter than the range of accuracies asks for, which "
+                         "bends the exponents"
+                       : "");
     for (enum growth growth = THEORY_ACCURACY; growth <= LEAST_ACCURACY; growth++)
         write_growth(article, growth, lines, units);
     find_held(article, lines);

@@ -37,7 +37,7 @@ keepfit_point instance_point(const struct instance *instance, uint64_t j, uint64
     return (keepfit_point){.row = {2, NULL, row}, .target = target, .weight = 1};
 }
 
-static void write_options(char *text, size_t room, const struct instance_run *run)
+void instance_options(const struct instance_run *run, char *text, size_t room)
 {
     const struct instance *instance = run->instance;
     snprintf(text, room, "loss=squared lambda=%g domain=ball:%g smoothness=%.17g lipschitz=%.17g convexity=%.17g %s",
@@ -77,7 +77,7 @@ int instance_measure(struct unit *unit, const struct instance_run *run, struct i
     double *sums = must_allocate(run->n * sizeof *sums);
     int code = EXIT_DONE;
     bool whole = true;
-    write_options(options, sizeof options, run);
+    instance_options(run, options, sizeof options);
     *result = (struct instance_result){.worst = INFINITY};
     for (uint64_t s = 0; s < run->seeds && whole && code == EXIT_DONE; s++) {
         keepfit_fit *fit = NULL;

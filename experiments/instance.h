@@ -43,6 +43,9 @@ struct instance_result {
     double worst; /* largest mean gap over the judged stages; infinite when the run ended early */
 };
 
+/* The run's options with the problem and its constants. */
+void instance_options(const struct instance_run *run, char *text, size_t room);
+
 /* Returns an exit code. */
 int instance_measure(struct unit *unit, const struct instance_run *run, struct instance_result *result);
 
