@@ -75,6 +75,7 @@ static int run_theory(struct unit *unit, const struct sweep *sweep, uint64_t n, 
                                .seed = unit->seed,
                                .seeds = quick ? 1 : 3,
                                .settled = 1,
+                               .to = 1,
                                .enough = INFINITY};
     int code = instance_measure(unit, &run, &result);
     if (code == EXIT_DONE)

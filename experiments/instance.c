@@ -49,6 +49,7 @@ void instance_options(const struct instance_run *run, char *text, size_t room)
 static bool follow(struct unit *unit, const struct instance_run *run, keepfit_fit *fit, uint64_t seed, double *sums,
                    int *code)
 {
+    double before = (double)(seed - run->seed);
     struct optimum optimum;
     bool within = true;
     optimum_start(&optimum, 2, INSTANCE_LAMBDA);
@@ -64,7 +65,8 @@ static bool follow(struct unit *unit, const struct instance_run *run, keepfit_fi
         const double *x = keepfit_fit_iterate(fit, &size);
         sums[j - 1] += optimum_gap(&optimum, x, size);
         within = j < run->settled || sums[j - 1] <= run->enough * (double)run->seeds;
-        if (j % 256 == 0 && !unit_tick(unit, unit->share))
+        double done = (before + (double)j / (double)run->n) / (double)run->seeds;
+        if (j % 64 == 0 && !unit_tick(unit, run->from + (run->to - run->from) * done))
             within = false;
     }
     optimum_free(&optimum);

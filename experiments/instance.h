@@ -35,6 +35,7 @@ struct instance_run {
     const char *options; /* of the method; problem and constants are added */
     uint64_t seed, seeds;
     uint64_t settled; /* stages before this one are not judged */
+    double from, to;  /* the unit's share done before and after, for its progress */
     double enough;    /* the run may end as soon as the mean gap of a judged stage must exceed this */
 };
 

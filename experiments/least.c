@@ -40,6 +40,7 @@ static bool meets(struct search *search, struct budget *budget)
     if (strcmp(search->method, "csvrg") == 0)
         snprintf(options + used, sizeof options - (size_t)used, " step=0.33333333333333331/L");
     search->run.options = options;
+    search->run.from = search->run.to = search->unit->share;
     search->code = instance_measure(search->unit, &search->run, &result);
     budget->fo = result.fo;
     budget->worst = result.worst;

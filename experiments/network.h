@@ -5,7 +5,7 @@
 #include "experiment.h"
 
 enum network_stream { UNIFORM, ASCENDING, NETWORK_STREAMS };
-enum network_method { NETWORK_SGD, NETWORK_SVRG, NETWORK_CSVRG, NETWORK_METHODS };
+enum network_method { NETWORK_SGD, NETWORK_SVRG, NETWORK_CSVRG, NETWORK_SGD_SHORT, NETWORK_METHODS };
 enum network_column { NETWORK_STAGE, NETWORK_FO, NETWORK_LOSS, NETWORK_TRAIN, NETWORK_TEST };
 
 struct network_size {
