@@ -151,15 +151,16 @@ static void find_drop(const struct unit *units, size_t each, struct article *art
 void network_report(const struct setting *setting, const struct unit *units, struct article *article)
 {
     struct network_size size = network_size(setting);
-    article_text(article,
-                 "A network 784-%zu-10 with ReLU and cross-entropy on %zu images%s, without a regulariser, with the "
-                 "paper's parameters: "
-                 "sgd step 0.001, T 1385; svrg step 0.05, 7 x 40; csvrg step 0.001, T 600, alpha 0.01. Its gradient at "
-                 "x_prev is "
-                 "remembered and not counted: only so are the FOs of csvrg and sgd equal, as the paper says they are. "
-                 "Nothing is convex "
-                 "here, so there is no gap; the loss is over the images so far. One seed.",
-                 size.hidden, 10 * size.each, setting->quick ? " (--quick)" : "");
+    article_text(
+        article,
+        "A network 784-%zu-10 with ReLU and cross-entropy on %zu images%s, without a regulariser, with the "
+        "paper's parameters: "
+        "sgd step 0.001, T 1385; svrg step 0.05, 7 x 40; csvrg step 0.001, T 600, alpha 0.01. Its gradient at "
+        "x_prev is "
+        "remembered and not counted: only then are the FOs of csvrg and sgd equal, as the paper says they are. "
+        "Nothing is convex "
+        "here, so there is no gap; the loss is over the images so far. One seed.",
+        size.hidden, 10 * size.each, setting->quick ? " (--quick)" : "");
     if (!setting->data->path)
         article_text(
             article,

@@ -18,10 +18,10 @@ static const char *const labels[RIDGE_CONTESTANTS] = {
     [SGD_SPARSE] = "sgd-sparse",
     [SVRG] = "svrg",
     [KATYUSHA] = "katyusha",
-    [AUTO] = "auto (not in the paper)",
-    [SGD_PRINTED] = "sgd, printed step in a ball",
-    [SGD_SPARSE_PRINTED] = "sgd-sparse, printed step in a ball",
-    [CSVRG_PRINTED] = "csvrg, printed step in a ball",
+    [AUTO] = "auto (ours)",
+    [SGD_PRINTED] = "sgd, as printed",
+    [SGD_SPARSE_PRINTED] = "sgd-sparse, as printed",
+    [CSVRG_PRINTED] = "csvrg, as printed",
 };
 
 /* What one contestant did on one data set: means over the seeds. */
@@ -234,7 +234,6 @@ void ridge_report(const struct setting *setting, const struct unit *units, struc
     for (size_t set = 0; set < RIDGE_SETS; set++) {
         const struct frame *whole = &units_of(setting, units, set, AUTO)->frame; /* auto cannot diverge */
         double stages = frame_at(whole, whole->rows - 1, RIDGE_STAGE);
-        article_heading(article, ridge_sets[set].name);
         for (size_t c = 0; c < RIDGE_CONTESTANTS; c++)
             outcomes[set][c] = summarise(units_of(setting, units, set, c), ridge_seeds(setting), stages);
         draw_set(setting, units, set, article, RIDGE_GAP);
