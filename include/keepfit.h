@@ -451,6 +451,15 @@ KEEPFIT_API const keepfit_disk *keepfit_disk_system(void);
 /* Fits made with these options, and their journals, use this disk. NULL: the system's. It must outlive them. */
 KEEPFIT_API void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk);
 
+/* The whole state of a fit as bytes, but for its options and its points (keepfit_fit_point tells them). Taking it changes
+ * nothing. The bytes belong to the fit, and live until the next call on it. */
+KEEPFIT_API keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count);
+/* Into a fit that has the same options and no points yet, with the points that were present then: it goes on bit for bit as
+ * the other one would have. KEEPFIT_CORRUPT: these bytes are no snapshot of such a fit. After a failure it is only good to
+ * be freed. */
+KEEPFIT_API keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points,
+                                               const unsigned char *bytes, size_t count);
+
 /* ---------------------------------------------------------------------------------------------------------
  * 8. What this build offers
  * ------------------------------------------------------------------------------------------------------- */

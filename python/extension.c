@@ -46,11 +46,10 @@ static void keepfit_python_stop(void)
     interrupted = 1;
 }
 
-/* weight and report may be NULL; start == NULL: full rows, one behind the other. */
+/* weight may be NULL; start == NULL: full rows, one behind the other. */
 static keepfit_status keepfit_python_extend(keepfit_fit *fit, size_t count, size_t features, const uint64_t *start,
                                             const int32_t *index, const double *value, const double *target,
-                                            const double *weight, bool main_thread, size_t *pushed,
-                                            keepfit_report *report)
+                                            const double *weight, bool main_thread, keepfit_report *report)
 {
     keepfit_block block = {.count = count,
                            .features = features,
@@ -61,8 +60,24 @@ static keepfit_status keepfit_python_extend(keepfit_fit *fit, size_t count, size
                            .target = target,
                            .weight = weight};
     bool watched = watch(fit, main_thread);
-    keepfit_status status = keepfit_fit_extend(fit, &block, pushed);
+    keepfit_status status = keepfit_fit_extend(fit, &block, NULL);
     unwatch(fit, watched);
+    keepfit_fit_report(fit, report);
+    return status;
+}
+
+static keepfit_status keepfit_python_restore(keepfit_fit *fit, size_t count, const uint64_t *start,
+                                             const int32_t *index, const double *value, const double *target,
+                                             const double *weight, const unsigned char *bytes, size_t size,
+                                             keepfit_report *report)
+{
+    keepfit_block block = {.count = count,
+                           .start = start,
+                           .index = (const uint32_t *)index,
+                           .value = value,
+                           .target = target,
+                           .weight = weight};
+    keepfit_status status = keepfit_fit_restore(fit, &block, bytes, size);
     keepfit_fit_report(fit, report);
     return status;
 }
@@ -88,7 +103,7 @@ static uint64_t keepfit_python_entries(keepfit_fit *fit, uint64_t points)
 }
 
 /* The present points as compressed rows. */
-static keepfit_status keepfit_python_points(keepfit_fit *fit, uint64_t points, int64_t *start, int64_t *index,
+static keepfit_status keepfit_python_points(keepfit_fit *fit, uint64_t points, int64_t *start, int32_t *index,
                                             double *value, double *target, double *weight)
 {
     keepfit_status status = KEEPFIT_OK;
@@ -99,7 +114,7 @@ static keepfit_status keepfit_python_points(keepfit_fit *fit, uint64_t points, i
         target[k] = point.target;
         weight[k] = point.weight;
         for (size_t e = 0; e < point.row.count; e++, at++) {
-            index[at] = point.row.index ? (int64_t)point.row.index[e] : (int64_t)e;
+            index[at] = point.row.index ? (int32_t)point.row.index[e] : (int32_t)e;
             value[at] = point.row.value[e];
         }
     }

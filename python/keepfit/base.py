@@ -33,6 +33,9 @@ class Kept:
         self.known = set() if fit else set(model.labels.tolist())
         self.cache: Dict[str, Any] = {}
 
+    def __getstate__(self) -> Dict[str, Any]:
+        return dict(self.__dict__, cache={})
+
     def changed(self) -> None:
         if self.cache:
             self.cache = {}
@@ -78,6 +81,10 @@ class Estimator(BaseEstimator):
                              % (self.journal, fit.report.points))
         self._kept = Kept(fit, labels=labels)
         self.trace_: List[Stage] = []
+        if labels is not None and self.journal is not None:
+            if labels.names is not None:
+                raise ValueError("a journal keeps classes that are numbers; these have names")
+            self._kept.known = set(fit.model().labels.tolist()) if fit.report.points else set()
 
     def _is_ready(self, X, y) -> bool:
         """Whether these arrays can go to the library as they are: it makes the remaining checks itself."""
@@ -153,6 +160,17 @@ class Estimator(BaseEstimator):
             self.partial_fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], y[rows],
                              sample_weight=None if weight is None else weight[rows])
             yield self._kept.fit.stage()
+
+    def resume(self):
+        """Opens the journal and goes on where it was left, without waiting for a ``partial_fit``."""
+        if self.journal is None:
+            raise ValueError("there is no journal to resume from")
+        self._begin(self._loss(), self._journal_labels(), anew=False)
+        self.n_features_in_ = self._kept.fit.report.features
+        return self
+
+    def _journal_labels(self) -> Optional[Labels]:
+        return None
 
     def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
         """The objective now; if asked for, a bound from a pass over the points, and the true optimum with the gap."""

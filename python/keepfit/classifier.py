@@ -105,10 +105,16 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         by_class = compute_sample_weight(self.class_weight, y)
         return by_class if weight is None else by_class * weight
 
-    def _start(self, y: np.ndarray, anew: bool) -> None:
+    def _loss(self) -> str:
         if self.loss not in ("logistic", "softmax", "hinge"):
             raise ValueError("loss %r is none of 'logistic', 'softmax' and 'hinge'" % (self.loss,))
-        several = self.loss == "logistic" and len(np.unique(y)) > 2
+        return self.loss
+
+    def _journal_labels(self) -> Labels:
+        return Labels(np.zeros(0, np.float64))
+
+    def _start(self, y: np.ndarray, anew: bool) -> None:
+        several = self._loss() == "logistic" and self.journal is None and len(np.unique(y)) > 2
         self._begin("softmax" if several else self.loss, Labels(y), anew)
 
     def _learn(self, X, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
@@ -126,6 +132,8 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
             if self.loss == "hinge":
                 raise ValueError("Only binary classification is supported. The type of the target is multiclass. "
                                  "(loss 'hinge'; OneVsRestClassifier makes it serve more)")
+            if self.journal is not None:
+                raise ValueError("a journal keeps to its loss: use loss 'softmax' where there may be more than two classes")
             kept = self._kept = self._multinomial(kept)
         kept.known |= new
 

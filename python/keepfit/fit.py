@@ -84,7 +84,6 @@ class Fit:
         if status != OK:
             raise exception(status, error)
         self.handle = ffi.gc(handle[0], lib.keepfit_fit_free)
-        self._pushed = ffi.new("size_t *")
         self.report = ffi.new("keepfit_report *")
         lib.keepfit_fit_report(self.handle, self.report)
 
@@ -101,7 +100,7 @@ class Fit:
         count, features = X.shape
         status = extend(self.handle, count, features, start, index, from_buffer("double[]", value),
                         from_buffer("double[]", y), NULL if weight is None else from_buffer("double[]", weight),
-                        current_thread() is main_thread, self._pushed, self.report)
+                        current_thread() is main_thread, self.report)
         if status != OK:
             self._fail(status)
         return self
@@ -158,14 +157,36 @@ class Fit:
         """The points that are present: rows (CSR), targets, weights."""
         count, features = self.report.points, self.report.features
         entries = lib.keepfit_python_entries(self.handle, count)
-        start, index, value = np.zeros(count + 1, np.int64), np.zeros(entries, np.int64), np.zeros(entries)
+        start, index, value = np.zeros(count + 1, np.int64), np.zeros(entries, np.int32), np.zeros(entries)
         target, weight = np.zeros(count), np.zeros(count)
-        status = lib.keepfit_python_points(self.handle, count, from_buffer("int64_t[]", start), from_buffer("int64_t[]", index),
+        status = lib.keepfit_python_points(self.handle, count, from_buffer("int64_t[]", start), from_buffer("int32_t[]", index),
                                            from_buffer("double[]", value), from_buffer("double[]", target),
                                            from_buffer("double[]", weight))
         if status != OK:
             self._fail(status)
         return scipy.sparse.csr_matrix((value, index, start), shape=(count, features)), target, weight
+
+    def __getstate__(self):
+        """Options, points, and the library's snapshot, from which it goes on bit for bit."""
+        if self.objective or self.options.get("journal"):
+            raise TypeError("a fit with %s cannot be copied or pickled" % ("an objective of its own" if self.objective else "a journal"))
+        bytes_, size = ffi.new("const unsigned char **"), ffi.new("size_t *")
+        status = lib.keepfit_fit_snapshot(self.handle, bytes_, size)
+        if status != OK:
+            self._fail(status)
+        snapshot = bytes(ffi.buffer(bytes_[0], size[0]))
+        return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self.points()}
+
+    def __setstate__(self, state) -> None:
+        self.__init__(**state["options"])
+        rows, targets, weights = state["points"]
+        value, index, start = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.uint64)
+        status = lib.keepfit_python_restore(
+            self.handle, len(targets), from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index),
+            from_buffer("double[]", value), from_buffer("double[]", targets), from_buffer("double[]", weights),
+            state["snapshot"], len(state["snapshot"]), self.report)
+        if status != OK:
+            self._fail(status)
 
     def _fail(self, status: int) -> None:
         pending = self.objective.take_exception() if self.objective else None

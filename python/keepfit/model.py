@@ -1,5 +1,6 @@
 """A fitted model, apart from the fit that made it; what the command's model files hold."""
 import os
+import tempfile
 
 import numpy as np
 
@@ -28,6 +29,21 @@ class Model:
         self.labels = _numbers(description.labels, description.classes)
         self.intercepts = _numbers(description.intercepts, description.outputs)
         self.weights = _numbers(description.weights, description.features, description.outputs)
+
+    def __reduce__(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model")
+            self.save(path)
+            with open(path, "rb") as file:
+                return Model.from_bytes, (file.read(),)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Model":
+        """The model that a file of this content holds."""
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            return cls.load(file.name)
 
     def save(self, path) -> None:
         """Writes the file that ``keepfit predict`` and :func:`keepfit.load` read; a whole one, or none."""

@@ -42,8 +42,8 @@ def test_parameters_are_the_librarys_options(kind):
 
 def test_options_reach_the_library():
     X, y = cloud("numbers")
-    model = KeepfitRegressor(method="csvrg", options={"setting": "paper", "inner": 7}).fit(X, y)
-    assert model.report_.method == "csvrg" and model.n_iter_ <= 7 * len(X)
+    steps = [KeepfitRegressor(method="sgd", options={"inner": inner, "step": "capped"}, bias=1.0).fit(X, y).n_iter_ for inner in (7, 14)]
+    assert steps == [7 * len(X), 14 * len(X)]
     for bad in ({"options": {"nonsense": 1}}, {"epsilon": -1}, {"epsilon": float("nan")}, {"method": "nonsense"}, {"domain": "disc"},
                 {"loss": "logistic"}, {"stage_budget": 1.5}, {"bias": 0.0}):
         with pytest.raises(ValueError):

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "fit/durable.h"
 
-static keepfit_point point_of(const keepfit_block *block, size_t k)
+keepfit_point kf_block_point(const keepfit_block *block, size_t k)
 {
     keepfit_point point = {.target = block->target[k], .weight = block->weight ? block->weight[k] : 1};
     if (block->start) {
@@ -34,7 +34,7 @@ struct prospect {
 static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block, size_t k, struct prospect *prospect,
                               keepfit_error *error)
 {
-    keepfit_point point = point_of(block, k);
+    keepfit_point point = kf_block_point(block, k);
     double mapped;
     keepfit_status status = kf_fit_check(fit, &point, error);
     if (status != KEEPFIT_OK)
@@ -93,7 +93,7 @@ static keepfit_status record(keepfit_fit *fit, const keepfit_block *block)
 {
     keepfit_status status = kf_durable_block(fit, block->count);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
-        keepfit_point point = point_of(block, k);
+        keepfit_point point = kf_block_point(block, k);
         status = kf_durable_point(fit, &point);
     }
     return status;
@@ -103,7 +103,7 @@ static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
 {
     keepfit_status status = record(fit, block);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
-        keepfit_point point = point_of(block, k);
+        keepfit_point point = kf_block_point(block, k);
         status = kf_fit_take(fit, &point);
     }
     if (status != KEEPFIT_OK)
@@ -117,7 +117,7 @@ static keepfit_status push_each(keepfit_fit *fit, const keepfit_block *block, si
 {
     keepfit_status status = KEEPFIT_OK;
     for (; *pushed < block->count; (*pushed)++) {
-        keepfit_point point = point_of(block, *pushed);
+        keepfit_point point = kf_block_point(block, *pushed);
         status = keepfit_fit_push_block(fit, &point, 1, NULL);
         if (status != KEEPFIT_OK)
             break;

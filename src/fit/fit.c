@@ -210,6 +210,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->arrivals);
     free(fit->indices);
     kf_durable_close(fit->durable); /* rows lie in it */
+    kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);
     free(fit);
 }
@@ -406,6 +407,7 @@ static size_t foresee_draw(const keepfit_fit *fit)
 
 keepfit_status kf_fit_ready(keepfit_fit *fit)
 {
+    kf_archive_free(&fit->snapshot);
     if (fit->death.status != KEEPFIT_OK)
         fit->error = fit->death;
     else

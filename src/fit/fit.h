@@ -2,6 +2,7 @@
 #ifndef KF_FIT_H
 #define KF_FIT_H
 
+#include "base/archive.h"
 #include "iterate/problem.h"
 #include "method/method.h"
 #include "objective/labels.h"
@@ -37,8 +38,9 @@ struct keepfit_fit {
     size_t arrivals_capacity;
     uint32_t *indices; /* of the row that was read last */
     size_t indices_capacity;
-    size_t left;       /* points that have left since constants were computed from all */
-    uint64_t features; /* highest feature so far */
+    struct kf_archive snapshot; /* the last one that was handed out */
+    size_t left;                /* points that have left since constants were computed from all */
+    uint64_t features;          /* highest feature so far */
     double worst_bound;
     uint64_t missed;   /* stages whose bound exceeded their target */
     uint64_t unproved; /* stages that should have had a bound and have none */
@@ -50,6 +52,9 @@ struct keepfit_fit {
     double *optimum_x, *optimum_sum;
     struct kf_optimum optimum;
 };
+
+/* Point k of a block, which goes on owning the row. */
+keepfit_point kf_block_point(const keepfit_block *block, size_t k);
 
 /* A point's way in, in this order. */
 keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears the error */

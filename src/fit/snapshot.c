@@ -132,3 +132,46 @@ keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive,
         return kf_fail(error, KEEPFIT_CORRUPT, "the snapshot does not belong to such a fit, or is damaged");
     return archive->status;
 }
+
+keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count)
+{
+    keepfit_status status = kf_fit_ready(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (kf_snapshot_take(fit, &fit->snapshot) != KEEPFIT_OK)
+        return kf_fail_memory(&fit->error);
+    *bytes = fit->snapshot.bytes;
+    *count = fit->snapshot.count;
+    return KEEPFIT_OK;
+}
+
+static keepfit_status recall_all(keepfit_fit *fit, const keepfit_block *points)
+{
+    keepfit_status status = KEEPFIT_OK;
+    for (size_t k = 0; k < points->count && status == KEEPFIT_OK; k++) {
+        keepfit_point point = kf_block_point(points, k);
+        status = kf_fit_check(fit, &point, &fit->error);
+        if (status == KEEPFIT_OK && !kf_snapshot_recall(fit, &point))
+            status = kf_fail_memory(&fit->error);
+    }
+    return status;
+}
+
+keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points, const unsigned char *bytes,
+                                   size_t count)
+{
+    struct kf_archive archive = kf_archive_to_read(bytes, count);
+    keepfit_status status = kf_fit_ready(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (fit->arrived || fit->problem.points.count)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
+    status = recall_all(fit, points);
+    if (status == KEEPFIT_OK)
+        status = kf_snapshot_restore(fit, &archive, &fit->error);
+    if (status == KEEPFIT_OK && archive.at != count)
+        status = kf_fail(&fit->error, KEEPFIT_CORRUPT, "something follows the snapshot");
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
+    return status;
+}

@@ -297,6 +297,37 @@ static void test_expectation(struct tap *tap)
     free(cloud);
 }
 
+/* A fit that was restored goes on as the one that the snapshot is of. */
+static void test_restoring(struct tap *tap, const char *text, const char *loss)
+{
+    struct cloud *cloud = cloud_make(loss, 300, FEATURES, true, true, 17);
+    keepfit_fit *fit = fit_from(text), *other = fit_from(text);
+    struct pack *pack = pack_make(cloud, 10, 200, false);
+    const unsigned char *bytes = NULL;
+    size_t count = 0;
+    extend(fit, cloud, 0, 200, false);
+    for (size_t k = 0; k < 10; k++)
+        TAP_NEED(keepfit_fit_remove(fit, 0) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_snapshot(fit, &bytes, &count) == KEEPFIT_OK);
+    keepfit_status status = keepfit_fit_restore(other, &pack->block, bytes, count);
+    extend(fit, cloud, 200, 300, true);
+    if (status == KEEPFIT_OK)
+        extend(other, cloud, 200, 300, true);
+    tap_check(tap, status == KEEPFIT_OK && same_iterate(fit, other), "%s: restored, and on bit for bit", text);
+
+    keepfit_fit *third = fit_from(text);
+    TAP_NEED(keepfit_fit_snapshot(fit, &bytes, &count) == KEEPFIT_OK);
+    bool refused = keepfit_fit_restore(fit, &pack->block, bytes, count) == KEEPFIT_USAGE &&
+                   keepfit_fit_restore(third, &pack->block, bytes, count) == KEEPFIT_CORRUPT &&
+                   keepfit_fit_push(third, cloud->point) == KEEPFIT_CORRUPT;
+    tap_check(tap, refused, "%s: with other points, or into a fit that has some, a snapshot is refused", text);
+    keepfit_fit_free(fit);
+    keepfit_fit_free(other);
+    keepfit_fit_free(third);
+    free(pack);
+    free(cloud);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -323,6 +354,10 @@ int main(int count, char **words)
     test_reading(&tap, "loss=squared lambda=0.01", "squared");
     test_reading(&tap, "loss=logistic lambda=0.01 bias=2", "logistic");
     test_reading(&tap, "loss=softmax lambda=0.01 intercept=true", "softmax");
+    test_restoring(&tap, "loss=squared lambda=0.01 method=auto", "squared");
+    test_restoring(&tap, "loss=logistic lambda=0.01 method=auto bias=1", "logistic");
+    test_restoring(&tap, "loss=softmax lambda=0.01 method=table", "softmax");
+    test_restoring(&tap, "loss=logistic lambda=0.01 method=csvrg", "logistic");
     test_watch(&tap);
     test_expectation(&tap);
     return tap_end(&tap);
