@@ -239,12 +239,12 @@ KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **m
 
 typedef struct keepfit_prediction {
     double value;       /* regression: the predicted number; classification: the label, as in the data */
-    double margin;      /* the linear score (softmax: of the chosen class) */
+    double margin;      /* the score (softmax, network: of the chosen class) */
     double probability; /* of that label; NaN where the loss has no probabilities */
-    size_t outputs;     /* how many scores there are: 1, or the number of classes for softmax */
+    size_t outputs;     /* how many scores there are: 1, or the number of classes for softmax and networks */
 } keepfit_prediction;
 
-/* scores (may be NULL) takes the linear scores, keepfit_model_describe().outputs numbers. */
+/* scores (may be NULL) takes the scores, keepfit_model_describe().outputs numbers. */
 KEEPFIT_API keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_row *row,
                                                  keepfit_prediction *prediction, double *scores);
 
@@ -257,7 +257,11 @@ typedef struct keepfit_description {
     size_t classes;           /* known labels; 0 for a regression */
     const double *labels;     /* [classes], in the order of the scores; binary: the second is the positive one */
     const double *intercepts; /* [outputs], the bias feature's constant already multiplied in */
-    const double *weights;    /* [features][outputs] */
+    const double *weights;    /* [features][outputs]; of a network [hidden][outputs] */
+    /* A network (loss "network") computes its scores from max(0, hidden_intercepts + row . hidden_weights). */
+    size_t hidden;                   /* units of the hidden layer; 0 for linear models */
+    const double *hidden_intercepts; /* [hidden]; NULL for linear models, like the next */
+    const double *hidden_weights;    /* [features][hidden] */
 } keepfit_description;
 
 KEEPFIT_API void keepfit_model_describe(const keepfit_model *model, keepfit_description *description);
@@ -328,7 +332,8 @@ typedef struct keepfit_objective {
 
 KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                                      keepfit_fit **fit, keepfit_error *error);
-/* x itself: dimension numbers (for built-in objectives, bias first, then [feature][output]). */
+/* x itself: dimension numbers (for built-in objectives, bias first, then [feature][output]; for a network bias first, then
+ * [feature][unit], and behind these [unit, then bias][class]). */
 KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 
 /* ---------------------------------------------------------------------------------------------------------

@@ -19,13 +19,19 @@ void *kf_allocate_raw(size_t size)
     return malloc(size ? size : 1);
 }
 
+double *kf_allocate_unset(size_t count)
+{
+    if (count > SIZE_MAX / sizeof(double) - NUMBERS_A_LINE)
+        return NULL;
+    return aligned_alloc(CACHE_LINE, (count / NUMBERS_A_LINE + 1) * CACHE_LINE);
+}
+
 double *kf_allocate_numbers(size_t count)
 {
     if (count >= ALIGNED_BELOW)
         return kf_allocate(count, sizeof(double));
-    size_t lines = count / NUMBERS_A_LINE + 1;
-    double *numbers = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
-    return numbers ? memset(numbers, 0, lines * CACHE_LINE) : NULL;
+    double *numbers = kf_allocate_unset(count);
+    return numbers ? memset(numbers, 0, count * sizeof *numbers) : NULL;
 }
 
 bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size)

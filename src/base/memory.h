@@ -14,6 +14,8 @@ void *kf_allocate_raw(size_t size);
 
 /* kf_allocate for numbers that vector instructions run over: aligned to cache lines unless there are very many. */
 double *kf_allocate_numbers(size_t count);
+/* Always aligned, and not zeroed: numbers that are never written take no room. */
+double *kf_allocate_unset(size_t count);
 
 /* Makes room for `needed` elements of `size` bytes. *capacity counts elements and at least doubles when it grows; new
  * elements hold nothing yet, and memory that is never written is never used. On failure *array and *capacity stay as they were. */

@@ -15,36 +15,43 @@
 struct row {
     keepfit_option shown;
     size_t offset;
-    double least, most; /* inclusive; for REAL and COUNT */
+    double least, most; /* inclusive; for REAL and COUNT, and the number of a CHOICE such as "network:H" */
     bool above;         /* the least is itself excluded */
+    size_t number;      /* CHOICE: where the number after the colon goes; 0 where no choice has one */
 };
 
 #define AT(field) offsetof(struct keepfit_options, field)
 #define REAL(key, value, initial, group, field, least, most, above, help)                                              \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_REAL}, AT(field), least, most, above                          \
+        {key, value, initial, group, help, NULL, KEEPFIT_REAL}, AT(field), least, most, above, 0                       \
     }
 #define COUNT(key, value, initial, group, field, least, most, help)                                                    \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_COUNT}, AT(field), least, most, false                         \
+        {key, value, initial, group, help, NULL, KEEPFIT_COUNT}, AT(field), least, most, false, 0                      \
     }
 #define CHOICE(key, choices, initial, group, field, help)                                                              \
     {                                                                                                                  \
-        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), 0, 0, false                          \
+        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), 0, 0, false, 0                       \
+    }
+#define CHOICE_WITH_NUMBER(key, choices, initial, group, field, number, least, most, help)                             \
+    {                                                                                                                  \
+        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), least, most, false, AT(number)       \
     }
 #define TEXT(key, value, initial, group, field, help)                                                                  \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_TEXT}, AT(field), 0, 0, false                                 \
+        {key, value, initial, group, help, NULL, KEEPFIT_TEXT}, AT(field), 0, 0, false, 0                              \
     }
 #define FLAG(key, group, field, help)                                                                                  \
     {                                                                                                                  \
-        {key, "", "false", group, help, NULL, KEEPFIT_FLAG}, AT(field), 0, 0, false                                    \
+        {key, "", "false", group, help, NULL, KEEPFIT_FLAG}, AT(field), 0, 0, false, 0                                 \
     }
 
 static const struct row table[] = {
-    CHOICE("loss", "squared|logistic|huber|hinge|softmax", "squared", "problem", loss,
-           "The loss of one point. squared and huber predict numbers; logistic and hinge two classes; softmax any "
-           "number of classes, which may appear as the stream runs."),
+    CHOICE_WITH_NUMBER(
+        "loss", "squared|logistic|huber|hinge|softmax|network:H", "squared", "problem", loss, hidden, 1, 100000,
+        "The loss of one point. squared and huber predict numbers; logistic and hinge two classes; softmax any number "
+        "of classes, which may appear as the stream runs; network:H the same with a layer of H hidden units (ReLU) "
+        "before it, where nothing can be proved."),
     REAL("delta", "D", "1", "problem", delta, 0, 1e300, true,
          "Where huber turns from quadratic to linear, or the width of hinge's rounded corner."),
     REAL("lambda", "L", "0.001", "problem", lambda, 0, 1e300, false,
@@ -169,13 +176,17 @@ static void *field_of(keepfit_options *options, const struct row *row)
     return (char *)options + row->offset;
 }
 
-/* The place of `value` within "a|b|c", or -1. */
-static int choice_index(const char *choices, const char *value)
+/* The place of `value` within "a|b|c", or -1. A choice "d:N" is met by "d:" and anything, which *number is set to. */
+static int choice_index(const char *choices, const char *value, const char **number)
 {
     size_t length = strlen(value);
     int place = 0;
     for (const char *at = choices;; at++, place++) {
-        size_t span = strcspn(at, "|");
+        size_t span = strcspn(at, "|"), name = strcspn(at, ":|");
+        if (name < span && strncmp(at, value, name + 1) == 0) {
+            *number = value + name + 1;
+            return place;
+        }
         if (span == length && strncmp(at, value, span) == 0)
             return place;
         at += span;
@@ -190,6 +201,9 @@ static keepfit_status refuse(const struct row *row, const char *value, keepfit_e
     char least[32], most[32];
     switch (row->shown.type) {
     case KEEPFIT_CHOICE:
+        if (row->number)
+            return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s (a whole number from %.0f to %.0f)", key,
+                           value, row->shown.choices, row->least, row->most);
         return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s", key, value, row->shown.choices);
     case KEEPFIT_FLAG:
         return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is neither true nor false", key, value);
@@ -227,6 +241,19 @@ static bool read_count(const struct row *row, const char *value, uint64_t *field
     return true;
 }
 
+static bool read_choice(keepfit_options *options, const struct row *row, const char *value)
+{
+    const char *text = NULL;
+    uint64_t number = 0;
+    int place = choice_index(row->shown.choices, value, &text);
+    if (place < 0 || (text && !read_count(row, text, &number)))
+        return false;
+    *(int *)field_of(options, row) = place;
+    if (row->number)
+        *(uint64_t *)((char *)options + row->number) = number;
+    return true;
+}
+
 static bool read_flag(const char *value, bool *field)
 {
     *field = strcmp(value, "true") == 0;
@@ -252,13 +279,9 @@ static keepfit_status assign(keepfit_options *options, const struct row *row, co
         else
             good = read_count(row, value, field);
         break;
-    case KEEPFIT_CHOICE: {
-        int place = choice_index(row->shown.choices, value);
-        good = place >= 0;
-        if (good)
-            *(int *)field = place;
+    case KEEPFIT_CHOICE:
+        good = read_choice(options, row, value);
         break;
-    }
     case KEEPFIT_FLAG:
         good = read_flag(value, field);
         break;
@@ -332,6 +355,20 @@ keepfit_status keepfit_options_set(keepfit_options *options, const char *key, co
     return kf_options_put(options, key, value, true, error);
 }
 
+static const char *write_choice(keepfit_options *options, const struct row *row)
+{
+    const char *at = row->shown.choices;
+    for (int skip = *(const int *)field_of(options, row); skip > 0; skip--)
+        at = strchr(at, '|') + 1;
+    size_t span = strcspn(at, "|"), name = strcspn(at, ":|");
+    if (name == span)
+        snprintf(options->text, sizeof options->text, "%.*s", (int)span, at);
+    else
+        snprintf(options->text, sizeof options->text, "%.*s:%llu", (int)name, at,
+                 (unsigned long long)*(const uint64_t *)((const char *)options + row->number));
+    return options->text;
+}
+
 const char *keepfit_options_get(keepfit_options *options, const char *key)
 {
     const struct row *row = find(key);
@@ -349,13 +386,8 @@ const char *keepfit_options_get(keepfit_options *options, const char *key)
             return "";
         snprintf(text, sizeof options->text, "%llu", (unsigned long long)*(const uint64_t *)field);
         return text;
-    case KEEPFIT_CHOICE: {
-        const char *at = row->shown.choices;
-        for (int skip = *(const int *)field; skip > 0; skip--)
-            at = strchr(at, '|') + 1;
-        snprintf(text, sizeof options->text, "%.*s", (int)strcspn(at, "|"), at);
-        return text;
-    }
+    case KEEPFIT_CHOICE:
+        return write_choice(options, row);
     case KEEPFIT_FLAG:
         return *(const bool *)field ? "true" : "false";
     case KEEPFIT_TEXT:

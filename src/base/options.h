@@ -21,6 +21,7 @@ enum kf_header { KF_HEADER_AUTO, KF_HEADER_YES, KF_HEADER_NO };
 struct keepfit_options {
     /* problem */
     int loss;
+    uint64_t hidden; /* H of network:H; 0 for linear models */
     double delta, lambda, lambda_total, bias;
     bool intercept;
     char *domain;

@@ -26,7 +26,7 @@ bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry)
     }
     case KEEPFIT_LOSSES: {
         const struct kf_loss *loss = kf_loss_entry(k);
-        return loss && name_entry(loss->name, loss->summary, entry);
+        return loss && name_entry(loss->network ? loss->network : loss->name, loss->summary, entry);
     }
     case KEEPFIT_DOMAINS: {
         const struct kf_domain_type *domain = kf_domain_entry(k);

@@ -14,6 +14,24 @@
 
 /* ---- creating ---- */
 
+/* A network is not convex. */
+static keepfit_status check_network(const keepfit_options *options, const struct kf_method *method,
+                                    keepfit_error *error)
+{
+    if (method->needs_convexity)
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "--method %s proves how near the optimum is, which --loss network does not allow: it is not "
+                       "convex; try csvrg, sgd or svrg",
+                       method->name);
+    if (options->setting == KF_SETTING_THEORY)
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "--setting theory is for convex losses, and --loss network is not; try --setting tuned");
+    if (options->intercept)
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "--intercept: a network has biases already, in both layers (regularised like its weights)");
+    return KEEPFIT_OK;
+}
+
 /* What lambda, bias and method demand of each other. */
 static keepfit_status check_options(const keepfit_options *options, const struct kf_method *method,
                                     keepfit_error *error)
@@ -27,6 +45,8 @@ static keepfit_status check_options(const keepfit_options *options, const struct
         return kf_fail(error, KEEPFIT_USAGE, "--bias: a constant feature of 0 has no effect");
     if (method->squared_only && options->loss != 0)
         return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", method->name);
+    if (options->hidden)
+        return check_network(options, method, error);
     double lambda = total ? options->lambda_total : options->lambda;
     if (method->needs_convexity && !(lambda > 0))
         return kf_fail(error, KEEPFIT_USAGE,
@@ -39,7 +59,8 @@ static keepfit_status check_options(const keepfit_options *options, const struct
 static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
 {
     const struct kf_domain *domain = &fit->problem.domain;
-    bool projects = kf_domain_is_whole(domain) || strcmp(domain->type->name, "ball") == 0;
+    bool ball = strcmp(domain->type->name, "ball") == 0 && !fit->problem.objective.hidden;
+    bool projects = kf_domain_is_whole(domain) || ball;
     bool free_moves = fit->options->intercept && method->looks_back;
     return method->scaled && projects && !free_moves && !fit->problem.objective.callbacks &&
            fit->options->iterate != KF_STORAGE_DENSE;
@@ -56,7 +77,8 @@ keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, ke
     kf_read(&fit->problem); /* in case the representation changes */
     bool was_scaled = fit->problem.iterate.scaled;
     fit->problem.iterate.scaled = may_scale(fit, method);
-    fit->problem.iterate.may_change = fit->problem.iterate.scaled && fit->options->iterate == KF_STORAGE_AUTO;
+    fit->problem.iterate.may_change = fit->problem.iterate.scaled && fit->options->iterate == KF_STORAGE_AUTO &&
+                                      !fit->problem.objective.hidden; /* its list makes up for full rows */
     keepfit_status status = method->create(&fit->problem, state, error);
     if (status != KEEPFIT_OK) { /* the new representation may lack memory; x can still be read from the old one */
         fit->problem.iterate.scaled = was_scaled;
@@ -93,7 +115,8 @@ static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
         objective->callbacks = &fit->callbacks;
         fit->labels.kind = KF_NUMBERS;
     } else {
-        objective->type = &kf_linear_objective;
+        objective->type = options->hidden ? &kf_network_objective : &kf_linear_objective;
+        objective->hidden = (size_t)options->hidden;
         objective->loss = kf_loss_entry((size_t)options->loss);
         objective->free = options->intercept;
         fit->labels.kind = objective->loss->targets;
@@ -102,8 +125,10 @@ static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 
 bool kf_fit_lead(const keepfit_fit *fit, double *lead)
 {
-    *lead = fit->options->intercept ? 1 : fit->options->bias;
-    return fit->problem.objective.loss && !isnan(*lead);
+    const struct kf_objective *objective = &fit->problem.objective;
+    bool unit = fit->options->intercept || (objective->hidden && isnan(fit->options->bias));
+    *lead = unit ? 1 : fit->options->bias;
+    return objective->loss && !isnan(*lead);
 }
 
 bool kf_fit_has_lead(const keepfit_fit *fit)
@@ -333,11 +358,9 @@ static bool is_finite(struct kf_problem *problem)
     const struct kf_view *view = &problem->iterate.view;
     if (!problem->iterate.scaled)
         return kf_all_finite(kf_size(problem), problem->x);
-    const struct kf_objective *objective = &problem->objective;
-    keepfit_row row = kf_points_row(&problem->points, problem->points.count - 1);
-    kf_pair_scores(objective->kernels, &row, view->pairs, objective->outputs, objective->pair_sums);
+    struct kf_objective *objective = &problem->objective;
     return !problem->iterate.overflown && isfinite(view->s) && isfinite(view->c) &&
-           kf_all_finite(2 * objective->outputs, objective->pair_sums);
+           objective->type->is_finite(objective, view, problem->points.count - 1);
 }
 
 /* What the stage promised, and whether it kept it. */
@@ -358,10 +381,12 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     problem->bound = problem->target = NAN;
     problem->fo_before = problem->objective.fo;
     const struct kf_running *running = at_work(fit);
+    kf_iterate_write(problem); /* what was looked at since the last stage leaves no trace */
     if (problem->objective.weight_total > 0)
         status = work(problem, running->state, &fit->error);
     else if (running->method->forget) /* it has not seen this point */
         running->method->forget(problem, running->state);
+    kf_iterate_write(problem);
     if (problem->objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
                          (unsigned long long)fit->arrived);

@@ -1,11 +1,9 @@
-/* Reading a fit: what is known at no cost, measurements, the model. */
+/* Reading a fit: what is known at no cost, and measurements. */
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "fit/fit.h"
 #include "kernels/kernels.h"
-#include "model/model.h"
 
 const keepfit_options *keepfit_fit_options(const keepfit_fit *fit)
 {
@@ -62,6 +60,9 @@ static double measure_bound(struct kf_problem *problem)
 static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *result)
 {
     struct kf_problem *problem = &fit->problem;
+    if (problem->objective.hidden)
+        return kf_fail(&fit->error, KEEPFIT_USAGE,
+                       "a network is not convex: its optimum, and with it the gap, cannot be computed");
     if ((!fit->optimum_x && !kf_problem_vector(problem, &fit->optimum_x)) ||
         (!fit->optimum_sum && !kf_problem_vector(problem, &fit->optimum_sum)))
         return kf_fail_memory(&fit->error);
@@ -104,45 +105,4 @@ keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_meas
         return kf_fail_memory(&fit->error);
     }
     return status;
-}
-
-static void copy_text(char to[KF_MODEL_TEXT], const char *from)
-{
-    strncpy(to, from, KF_MODEL_TEXT - 1);
-}
-
-keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
-{
-    if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
-        return kf_fit_overflown(fit);
-    const struct kf_objective *objective = &fit->problem.objective;
-    const keepfit_options *options = fit->options;
-    if (!objective->loss)
-        return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");
-    size_t outputs = objective->outputs, lead = kf_fit_has_lead(fit);
-    size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
-    if (fit->labels.kind == KF_MANY_CLASSES && classes && classes != outputs)
-        return kf_fail(&fit->error, KEEPFIT_NO_MEMORY, "the fit ran out of memory while a class was being added");
-    keepfit_model *model = kf_model_create(fit->features, outputs, classes);
-    if (!model)
-        return kf_fail_memory(&fit->error);
-    model->loss = objective->loss;
-    copy_text(model->method, fit->running[fit->running_count - 1].method->name);
-    copy_text(model->domain, options->domain);
-    copy_text(model->scale, "none");
-    copy_text(model->version, KEEPFIT_VERSION_STRING);
-    model->lambda = objective->lambda;
-    model->epsilon = options->epsilon;
-    model->bias = lead ? (options->intercept ? 1 : options->bias) : 0;
-    model->delta = options->delta;
-    model->stages = fit->arrived;
-    model->fo = objective->fo;
-    for (size_t k = 0; k < outputs && lead; k++)
-        model->intercepts[k] = model->bias * fit->problem.x[k];
-    if (fit->features)
-        memcpy(model->weights, fit->problem.x + lead * outputs, fit->features * outputs * sizeof(double));
-    for (size_t k = 0; k < classes; k++)
-        model->labels[k] = fit->labels.label[k];
-    *out = model;
-    return KEEPFIT_OK;
 }

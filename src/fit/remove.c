@@ -59,6 +59,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
         return false;
     if (running->method->leave)
         running->method->leave(problem, running->state, j);
+    kf_iterate_write(problem);
     if (fit->arrivals)
         memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
     objective->weight_total = fmax(objective->weight_total - problem->points.place[j].weight, 0);

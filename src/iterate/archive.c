@@ -35,7 +35,12 @@ static void archive_iterate(struct kf_problem *problem, struct kf_archive *archi
     kf_archive_flag(archive, &iterate->read);
     kf_archive_flag(archive, &iterate->norms);
     archive_vector(problem, archive, &iterate->drift, 1, true);
-    archive_vector(problem, archive, &iterate->pairs, 2, true);
+    if (problem->objective.hidden) { /* nothing waits to be written between stages */
+        archive_vector(problem, archive, &iterate->v, 1, true);
+        archive_vector(problem, archive, &iterate->m, 1, true);
+    } else {
+        archive_vector(problem, archive, &iterate->pairs, 2, true);
+    }
     archive_vector(problem, archive, &iterate->average, 1, false);
     archive_vector(problem, archive, &iterate->before_x, 1, false);
     archive_vector(problem, archive, &iterate->temporary, 1, false);
@@ -43,9 +48,10 @@ static void archive_iterate(struct kf_problem *problem, struct kf_archive *archi
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         kf_archive_real(archive, numbers[k]);
     kf_archive_number(archive, &iterate->since_norms);
-    bool has_form = !iterate->scaled || iterate->pairs;
+    bool has_form = !iterate->scaled || (problem->objective.hidden ? iterate->v : iterate->pairs);
     bool has_norms = iterate->norms == (iterate->scaled && !kf_domain_is_whole(&problem->domain));
-    bool has_needs = (!(iterate->needs & KF_NEEDS_DRIFT) || iterate->scaled || iterate->drift) &&
+    bool has_drift = iterate->scaled ? !problem->objective.hidden || iterate->m : iterate->drift != NULL;
+    bool has_needs = (!(iterate->needs & KF_NEEDS_DRIFT) || has_drift) &&
                      (!(iterate->needs & KF_NEEDS_BEFORE) || iterate->scaled || iterate->before_x) &&
                      (!(iterate->needs & KF_NEEDS_AVERAGE) || iterate->average) &&
                      (iterate->temporary || iterate->average);
@@ -61,8 +67,10 @@ static void archive_size(struct kf_problem *problem, struct kf_archive *archive)
     kf_archive_count(archive, &outputs, SIZE_MAX);
     if (!archive->reading)
         return;
+    size_t columns = problem->objective.hidden ? problem->objective.hidden : outputs;
     bool grows = slots >= problem->objective.slots && outputs >= problem->objective.outputs && outputs > 0;
-    kf_archive_require(archive, grows && slots <= SIZE_MAX / outputs && kf_archive_holds(archive, slots * outputs));
+    kf_archive_require(archive, grows && slots <= SIZE_MAX / columns && kf_archive_holds(archive, slots * columns) &&
+                                    kf_archive_holds(archive, outputs));
     if (archive->status == KEEPFIT_OK && !kf_problem_resize(problem, slots, outputs))
         archive->status = KEEPFIT_NO_MEMORY;
 }

@@ -3,23 +3,45 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "iterate/problem.h"
 #include "iterate/scaled.h"
+#include "objective/deferred.h"
 
 void kf_iterate_moved(struct kf_problem *problem)
 {
     struct kf_iterate *iterate = &problem->iterate;
-    iterate->view.dense = iterate->scaled ? NULL : problem->x;
-    iterate->view.pairs = iterate->pairs;
-    iterate->before.dense = iterate->scaled ? NULL : iterate->before_x;
-    iterate->before.pairs = iterate->pairs;
+    struct kf_view *const views[] = {&iterate->view, &iterate->before};
+    for (size_t k = 0; k < 2; k++) {
+        views[k]->dense = iterate->scaled ? NULL : k == 0 ? problem->x : iterate->before_x;
+        views[k]->pairs = iterate->pairs;
+        views[k]->v = iterate->v;
+        views[k]->m = iterate->m;
+        views[k]->deferred = iterate->scaled ? iterate->deferred : NULL;
+    }
+    if (problem->objective.hidden)
+        iterate->lanes = (struct kf_lanes){iterate->v, iterate->m, 1};
+    else
+        iterate->lanes = (struct kf_lanes){iterate->pairs, iterate->pairs ? iterate->pairs + 1 : NULL, 2};
 }
 
 static bool want(struct kf_problem *problem, double **vector, bool wanted)
 {
     return !wanted || *vector || kf_problem_vector(problem, vector);
+}
+
+/* v and m of a network, and the list of what waits. */
+static bool allocate_apart(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    if (!want(problem, &iterate->v, true) || !want(problem, &iterate->m, iterate->needs & KF_NEEDS_DRIFT))
+        return false;
+    if (!iterate->deferred)
+        iterate->deferred = kf_deferred_make(problem->objective.hidden, iterate->needs & KF_NEEDS_DRIFT,
+                                             iterate->needs & KF_NEEDS_AVERAGE);
+    return iterate->deferred != NULL;
 }
 
 /* The vectors that this representation needs, as far as they are not there. */
@@ -32,7 +54,9 @@ static bool allocate(struct kf_problem *problem)
         !want(problem, &iterate->drift, !scaled && needs & KF_NEEDS_DRIFT) ||
         !want(problem, &iterate->before_x, !scaled && needs & KF_NEEDS_BEFORE))
         return false;
-    if (scaled && !iterate->pairs && !kf_problem_pairs(problem, &iterate->pairs))
+    if (scaled && problem->objective.hidden && !allocate_apart(problem))
+        return false;
+    if (scaled && !problem->objective.hidden && !iterate->pairs && !kf_problem_pairs(problem, &iterate->pairs))
         return false;
     iterate->norms = scaled && !kf_domain_is_whole(&problem->domain);
     return want(problem, &iterate->temporary, !scaled || !iterate->average);
@@ -59,7 +83,7 @@ static bool change_representation(struct kf_problem *problem)
         return false;
     }
     for (size_t k = 0; k < kf_size(problem) && iterate->needs & KF_NEEDS_DRIFT; k++) {
-        double *scaled = &iterate->pairs[2 * k + 1], *dense = &iterate->drift[k];
+        double *scaled = &iterate->lanes.m[k * iterate->lanes.stride], *dense = &iterate->drift[k];
         *(iterate->scaled ? scaled : dense) = *(iterate->scaled ? dense : scaled);
     }
     if (iterate->average)
@@ -83,6 +107,13 @@ void kf_iterate_suit(struct kf_problem *problem)
 void kf_iterate_free(struct kf_iterate *iterate)
 {
     free(iterate->touched);
+    kf_deferred_free(iterate->deferred);
+}
+
+void kf_iterate_write(struct kf_problem *problem)
+{
+    if (problem->iterate.scaled)
+        kf_scaled_write(problem);
 }
 
 const double *kf_read(struct kf_problem *problem)
@@ -133,10 +164,33 @@ void kf_step(struct kf_problem *problem, double step, double drift_scale, const 
     (problem->iterate.scaled ? kf_scaled_step : dense_step)(problem, step, drift_scale, terms, count);
 }
 
-void kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples, size_t count,
-                     struct kf_term *terms)
+/* A network's gradient and the remembered one are two terms. One that is renewed is put aside first. */
+static size_t network_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples,
+                            size_t count, struct kf_term *terms)
 {
     struct kf_objective *objective = &problem->objective;
+    size_t bytes = objective->type->factor_count(objective) * sizeof(double), made = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct kf_sample *sample = &samples[k];
+        double *now = problem->factors[k], *then = sample->remembered;
+        kf_factors(objective, x, sample->point, now);
+        if (then && sample->renew) {
+            then = memcpy(problem->factors[KF_SAMPLES_MOST + k], sample->remembered, bytes);
+            memcpy(sample->remembered, now, bytes);
+        }
+        terms[made++] = (struct kf_term){sample->scale, sample->drift, sample->point, now};
+        if (then)
+            terms[made++] = (struct kf_term){-sample->scale, -sample->drift, sample->point, then};
+    }
+    return made;
+}
+
+size_t kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples,
+                       size_t count, struct kf_term *terms)
+{
+    struct kf_objective *objective = &problem->objective;
+    if (objective->hidden)
+        return network_terms(problem, x, samples, count, terms);
     bool single = kf_is_single(objective);
     size_t each = single ? 1 : objective->type->factor_count(objective);
     for (size_t k = 0; k < count; k++) {
@@ -154,6 +208,7 @@ void kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const 
         }
         terms[k] = (struct kf_term){sample->scale, sample->drift, sample->point, now};
     }
+    return count;
 }
 
 /* Whether the iterate is dense and each sampled row covers all of it: the case of dense data. */
@@ -213,9 +268,9 @@ void kf_step_sampled(struct kf_problem *problem, double step, double drift_scale
         step_whole(problem, step, drift_scale, samples, count);
         return;
     }
-    struct kf_term terms[KF_SAMPLES_MOST];
-    kf_sample_terms(problem, &problem->iterate.view, samples, count, terms);
-    kf_step(problem, step, drift_scale, terms, count);
+    struct kf_term terms[KF_TERMS_MOST];
+    size_t made = kf_sample_terms(problem, &problem->iterate.view, samples, count, terms);
+    kf_step(problem, step, drift_scale, terms, made);
 }
 
 double *kf_borrow(struct kf_problem *problem)
@@ -268,8 +323,9 @@ struct kf_pair kf_iterate_dots(const struct kf_problem *problem, size_t point)
 void kf_drift_read(struct kf_problem *problem, double *drift)
 {
     const struct kf_iterate *iterate = &problem->iterate;
+    kf_iterate_write(problem);
     for (size_t k = 0; k < kf_size(problem); k++)
-        drift[k] = iterate->scaled ? iterate->pairs[2 * k + 1] : iterate->drift[k];
+        drift[k] = iterate->scaled ? iterate->lanes.m[k * iterate->lanes.stride] : iterate->drift[k];
 }
 
 void kf_average_begin(struct kf_problem *problem)
@@ -315,10 +371,10 @@ static void draw_ahead(struct kf_sampler *sampler)
 {
     const struct kf_points *points = &sampler->problem->points;
     size_t drawn = kf_random_below(&sampler->problem->random, sampler->bound);
-    sampler->ring[sampler->drawn % KF_AHEAD] = drawn;
+    sampler->ring[sampler->drawn % KF_AHEAD_MOST] = drawn;
     kf_points_prefetch_place(points, drawn);
     if (sampler->drawn >= KF_AHEAD / 2)
-        kf_points_prefetch_row(points, sampler->ring[(sampler->drawn - KF_AHEAD / 2) % KF_AHEAD]);
+        kf_points_prefetch_row(points, sampler->ring[(sampler->drawn - KF_AHEAD / 2) % KF_AHEAD_MOST]);
     if (sampler->table)
         __builtin_prefetch(sampler->table + drawn * sampler->each);
     sampler->drawn++;
@@ -336,13 +392,30 @@ void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, ui
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
     *sampler = (struct kf_sampler){.problem = problem, .left = count, .bound = bound, .table = table, .each = each};
-    while (sampler->drawn < KF_AHEAD - 1 && sampler->left > 0)
+    sampler->ahead = problem->iterate.view.deferred ? KF_AHEAD_MOST : KF_AHEAD;
+    while (sampler->drawn < sampler->ahead - 1 && sampler->left > 0)
         draw_ahead(sampler);
+}
+
+/* The products of all points drawn, as soon as that of the next one is not there. What waits is written before, rather than when
+ * these products would be void by it. */
+static void prepare_ahead(const struct kf_sampler *sampler)
+{
+    const struct kf_view *view = &sampler->problem->iterate.view;
+    size_t next = sampler->ring[sampler->taken % KF_AHEAD_MOST], points[KF_AHEAD_MOST], count = 0;
+    if (kf_deferred_has(view->deferred, next))
+        return;
+    kf_iterate_write(sampler->problem);
+    for (uint64_t t = sampler->taken; t < sampler->drawn; t++)
+        points[count++] = sampler->ring[t % KF_AHEAD_MOST];
+    kf_deferred_prepare(view->deferred, &sampler->problem->objective, view, points, count);
 }
 
 size_t kf_sampler_next(struct kf_sampler *sampler)
 {
-    size_t next = sampler->ring[sampler->taken++ % KF_AHEAD];
+    if (sampler->problem->iterate.view.deferred)
+        prepare_ahead(sampler);
+    size_t next = sampler->ring[sampler->taken++ % KF_AHEAD_MOST];
     if (sampler->left > 0)
         draw_ahead(sampler);
     return next;

@@ -9,7 +9,10 @@
  * Scaled, when m changes by delta, v changes by -(c/s) delta, and x stays. A weighted mean of iterates is kept as
  * A = S*v + C*m + t: adding an iterate changes S and C, and a change of v or m is taken out of t, so that t has entries only
  * where rows were touched. When the mean becomes the iterate, t is folded into v there. Projection on a ball needs |x|^2, which
- * follows from |v|^2, v.m and |m|^2; these follow every change, and are computed anew before rounding adds up. */
+ * follows from |v|^2, v.m and |m|^2; these follow every change, and are computed anew before rounding adds up.
+ *
+ * A network's iterate is scaled in the whole space. Its v and m are apart, m only where there is drift, and the changes of its first
+ * layer wait in a list (deferred.h) until they are many; whoever reads v as it stands writes them first. */
 #ifndef KF_ITERATE_H
 #define KF_ITERATE_H
 
@@ -31,9 +34,12 @@ struct kf_iterate {
     double weight;    /* of the mean so far */
     bool averaging;
 
-    double *pairs;     /* scaled: v and m side by side */
-    double *temporary; /* what kf_borrow lends; the mean's t where there is one, which is 0 between stages */
-    bool read;         /* problem->x holds x */
+    double *pairs;                /* scaled: v and m side by side */
+    double *v, *m;                /* networks: the two apart */
+    struct kf_lanes lanes;        /* either of these */
+    struct kf_deferred *deferred; /* networks */
+    double *temporary;            /* what kf_borrow lends; the mean's t where there is one, which is 0 between stages */
+    bool read;                    /* problem->x holds x */
     double sum_s, sum_c;
     size_t *touched; /* points whose rows were changed since averaging began */
     size_t touched_count, touched_capacity;
@@ -51,6 +57,9 @@ bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs);
  * dense where the mean row fills more than half of x, scaled otherwise. Looks now and then; cheap to call at every stage. */
 void kf_iterate_suit(struct kf_problem *problem);
 void kf_iterate_free(struct kf_iterate *iterate);
+/* Writes what waits to be written, and forgets what was computed ahead. Before points leave, since these are known by their numbers;
+ * before and after a stage, so that it does not matter whether the fit was stored and read again between two. */
+void kf_iterate_write(struct kf_problem *problem);
 /* Pointers may have moved. */
 void kf_iterate_moved(struct kf_problem *problem);
 
@@ -75,10 +84,12 @@ struct kf_sample {
 };
 
 #define KF_SAMPLES_MOST 2
+#define KF_TERMS_MOST (2 * KF_SAMPLES_MOST)
 
-/* What the samples stand for at x; the factors lie in problem->factors. Counts one FO each. */
-void kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples, size_t count,
-                     struct kf_term *terms);
+/* What the samples stand for at x; the factors lie in problem->factors. Counts one FO each. Gives the number of terms: one a
+ * sample, or, where gradients cannot be subtracted by their factors, one more for each that is remembered. */
+size_t kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples,
+                       size_t count, struct kf_term *terms);
 
 /* kf_step with the samples' terms at the iterate. */
 void kf_step_sampled(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
@@ -107,13 +118,15 @@ void kf_average_add(struct kf_problem *problem, double weight);
 void kf_average_end(struct kf_problem *problem);
 
 /* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows are on the
- * way when they are needed. */
+ * way when they are needed; for networks more, whose products with v and m are then computed together. */
 #define KF_AHEAD 8
+#define KF_AHEAD_MOST 64
 
 struct kf_sampler {
     struct kf_problem *problem;
     uint64_t left, bound, drawn, taken;
-    size_t ring[KF_AHEAD];
+    size_t ahead;
+    size_t ring[KF_AHEAD_MOST];
     const double *table; /* remembered factors by point, `each` a point, asked for with the rows; or NULL */
     size_t each;
 };

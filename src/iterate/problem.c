@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
+#include "objective/network.h"
 
 keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_options *options, keepfit_error *error)
 {
@@ -39,6 +40,7 @@ void kf_problem_free(struct kf_problem *problem)
         free(problem->factors[k]);
     free(problem->objective.scores);
     free(problem->objective.pair_sums);
+    kf_network_free(&problem->objective);
     kf_iterate_free(&problem->iterate);
     kf_points_free(&problem->points);
 }
@@ -46,9 +48,10 @@ void kf_problem_free(struct kf_problem *problem)
 static bool add_vector(struct kf_problem *problem, double **vector, size_t width)
 {
     assert(problem->vector_count < KF_VECTORS_MOST);
-    *vector = kf_allocate_numbers(problem->vector_capacity * width);
+    *vector = kf_allocate_unset(problem->vector_capacity * width);
     if (!*vector)
         return false;
+    memset(*vector, 0, kf_size(problem) * width * sizeof **vector);
     problem->widths[problem->vector_count] = width;
     problem->vectors[problem->vector_count++] = vector;
     return true;
@@ -73,11 +76,10 @@ static void widen_rows(double *vector, size_t rows, size_t from, size_t to)
     }
 }
 
-/* New numbers are 0. Fresh memory from the system is, and is not used until it is written: so what is reserved for growth
- * costs nothing yet. */
+/* What is reserved for growth is not written, and so costs nothing yet. */
 static bool grow_to(double **array, size_t used, size_t after)
 {
-    double *moved = kf_allocate_numbers(after);
+    double *moved = kf_allocate_unset(after);
     if (!moved)
         return false;
     if (used)
@@ -114,30 +116,61 @@ static bool grow_factors(struct kf_problem *problem, size_t needed)
     return true;
 }
 
+/* The memory for an objective of the new size. */
+static bool make_room(struct kf_problem *problem, const struct kf_objective *larger)
+{
+    size_t columns = larger->hidden > larger->outputs ? larger->hidden : larger->outputs;
+    if (larger->slots + larger->hidden + 1 > SIZE_MAX / sizeof(double) / 4 / columns)
+        return false;
+    return grow_vectors(problem, kf_dimension(larger)) && grow_factors(problem, larger->type->factor_count(larger)) &&
+           (!larger->hidden || kf_network_reserve(&problem->objective, larger->slots, larger->outputs));
+}
+
+/* Puts the numbers of a vector, `width` a coordinate, into the places that they have in the larger one; new ones are 0. */
+static void spread_vector(double *vector, size_t width, const struct kf_objective *old,
+                          const struct kf_objective *larger)
+{
+    size_t from = old->outputs * width, to = larger->outputs * width;
+    if (!larger->hidden) {
+        if (to > from)
+            widen_rows(vector, old->slots, from, to);
+        memset(vector + old->slots * to, 0, (larger->slots - old->slots) * to * sizeof *vector);
+        return;
+    }
+    size_t rows = larger->hidden + 1, end = old->slots * larger->hidden * width;
+    double *second = vector + larger->slots * larger->hidden * width;
+    memmove(second, vector + end, rows * from * sizeof *vector);
+    widen_rows(second, rows, from, to);
+    memset(vector + end, 0, (size_t)(second - vector - (ptrdiff_t)end) * sizeof *vector);
+}
+
 bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs)
 {
-    struct kf_objective *objective = &problem->objective;
-    size_t old_slots = objective->slots, old_outputs = objective->outputs;
-    assert(slots >= old_slots && outputs >= old_outputs);
-    if (slots == old_slots && outputs == old_outputs)
+    struct kf_objective *objective = &problem->objective, old = *objective, larger = *objective;
+    assert(slots >= old.slots && outputs >= old.outputs);
+    if (slots == old.slots && outputs == old.outputs)
         return true;
-    if (slots > SIZE_MAX / sizeof(double) / 2 / outputs)
-        return false;
-    size_t factors = objective->callbacks ? slots * outputs : outputs;
-    if (!grow_vectors(problem, slots * outputs) || !grow_factors(problem, factors)) {
+    larger.slots = slots;
+    larger.outputs = outputs;
+    if (objective->hidden)
+        kf_read(problem); /* new weights are written into x */
+    if (!make_room(problem, &larger)) {
         kf_iterate_moved(problem); /* some have moved all the same */
         return false;
     }
-    if (outputs > old_outputs && old_outputs > 0)
-        for (size_t k = 0; k < problem->vector_count; k++)
-            widen_rows(*problem->vectors[k], old_slots, old_outputs * problem->widths[k], outputs * problem->widths[k]);
+    for (size_t k = 0; k < problem->vector_count; k++)
+        spread_vector(*problem->vectors[k], problem->widths[k], &old, &larger);
     objective->slots = slots;
     objective->outputs = outputs;
     if (objective->free)
         objective->free = outputs;
     kf_iterate_moved(problem);
+    if (objective->hidden) {
+        kf_network_initialise(objective, problem->options->seed, old.slots, old.outputs, problem->x);
+        kf_load(problem);
+    }
     if (!problem->iterate.scaled)
-        kf_project(problem, problem->x); /* a new coordinate of 0 may lie outside a box */
+        kf_project(problem, problem->x); /* a new coordinate may lie outside the domain */
     return true;
 }
 
@@ -177,7 +210,8 @@ double kf_held_bound(const struct kf_problem *problem, double mu, const double *
 
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)
 {
-    return problem->objective.free ? NAN : kf_held_bound(problem, 2 * problem->objective.lambda, x, gradient);
+    bool proved = !problem->objective.free && !problem->objective.hidden;
+    return !proved ? NAN : kf_held_bound(problem, 2 * problem->objective.lambda, x, gradient);
 }
 
 double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient)

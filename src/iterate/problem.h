@@ -46,8 +46,8 @@ bool kf_problem_vector(struct kf_problem *problem, double **vector);
 /* The same with two numbers a coordinate, side by side. */
 bool kf_problem_pairs(struct kf_problem *problem, double **pairs);
 
-/* Makes room for slots x outputs; numbers keep their (slot, output) place, new ones are 0, except that x is put back into
- * the domain. False: out of memory, and the size has not changed. */
+/* Makes room for slots x outputs; numbers keep their (slot, output) place, new ones are 0, except that a network's new
+ * weights in x are drawn, and that x is put back into the domain. False: out of memory, and the size has not changed. */
 bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs);
 
 /* The whole of it but the points, which have to be there already, and what the options say; reading, it has the size of another
@@ -77,8 +77,8 @@ void kf_clear(const struct kf_problem *problem, double *vector);
 void kf_project(const struct kf_problem *problem, double *x);
 
 /* max over y in D of -gradient.(y-x) - mu/2 |y-x|^2, attained at y = P(x - gradient/mu): by strong convexity no point of D
- * is better than x by more. In the whole space it is |gradient|^2/(2 mu). NaN where nothing is proved (mu = 0, or free
- * coordinates). */
+ * is better than x by more. In the whole space it is |gradient|^2/(2 mu). NaN where nothing is proved (mu = 0, free
+ * coordinates, or a network, which is not convex). */
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient);
 
 /* The same over the coordinates that are not free, for any function of convexity mu. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "objective/deferred.h"
 
 /* Below this, v is multiplied out before s gets too small to divide by. */
 #define SMALLEST_SCALE 1e-100
@@ -11,12 +12,20 @@
 
 static double *v_of(struct kf_iterate *iterate, size_t k)
 {
-    return &iterate->pairs[2 * k];
+    return &iterate->lanes.v[k * iterate->lanes.stride];
 }
 
 static double m_of(const struct kf_iterate *iterate, size_t k)
 {
-    return iterate->pairs[2 * k + 1];
+    return iterate->lanes.m ? iterate->lanes.m[k * iterate->lanes.stride] : 0;
+}
+
+void kf_scaled_write(struct kf_problem *problem)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    if (iterate->deferred)
+        kf_deferred_write(iterate->deferred, &problem->objective,
+                          (double *[]){iterate->v, iterate->m, iterate->average});
 }
 
 /* |v|^2, v.m and |m|^2 over the coordinates that the domain holds, from scratch. */
@@ -41,6 +50,7 @@ void kf_scaled_read(struct kf_problem *problem)
 {
     struct kf_iterate *iterate = &problem->iterate;
     double s = iterate->view.s, c = iterate->view.c;
+    kf_scaled_write(problem);
     for (size_t k = 0; k < kf_size(problem); k++)
         problem->x[k] = s * *v_of(iterate, k) + c * m_of(iterate, k);
     iterate->read = true;
@@ -57,6 +67,7 @@ static void reset_scales(struct kf_problem *problem)
 
 void kf_scaled_load(struct kf_problem *problem)
 {
+    kf_scaled_write(problem); /* t too may have something to take in */
     for (size_t k = 0; k < kf_size(problem); k++)
         *v_of(&problem->iterate, k) = problem->x[k];
     reset_scales(problem);
@@ -65,8 +76,9 @@ void kf_scaled_load(struct kf_problem *problem)
 
 void kf_scaled_set_drift(struct kf_problem *problem, const double *drift)
 {
+    const struct kf_lanes *lanes = &problem->iterate.lanes;
     for (size_t k = 0; k < kf_size(problem); k++)
-        problem->iterate.pairs[2 * k + 1] = drift[k];
+        lanes->m[k * lanes->stride] = drift[k];
     kf_scaled_load(problem); /* x was read to compute the drift at it */
 }
 
@@ -115,19 +127,34 @@ static void update_with_norms(struct kf_problem *problem, const keepfit_row *row
         measure_norms(problem); /* what is left is mostly the rounding of what was there */
 }
 
+/* Changes of a network wait, but for its second layer, which is small. */
+static void change_network(struct kf_problem *problem, double first, double second, size_t point, const double *factors)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    double mean = iterate->averaging ? -(iterate->sum_s * first + iterate->sum_c * second) : 0;
+    iterate->everywhere = true;
+    if (!kf_deferred_has_room(iterate->deferred, point))
+        kf_scaled_write(problem);
+    kf_deferred_add(iterate->deferred, &problem->objective, point, factors, (double[]){first, second, mean},
+                    (double *[]){iterate->v, iterate->m, iterate->average});
+}
+
 static void change(struct kf_problem *problem, double first, double second, size_t point, const double *factors)
 {
     struct kf_objective *objective = &problem->objective;
     struct kf_iterate *iterate = &problem->iterate;
-    iterate->overflown |= !kf_all_finite(objective->outputs, factors);
+    iterate->overflown |= !kf_all_finite(objective->type->factor_count(objective), factors);
+    if (objective->hidden) {
+        change_network(problem, first, second, point, factors);
+        return;
+    }
     keepfit_row row = kf_points_row(&problem->points, point);
     if (iterate->averaging)
         correct_average(problem, first, second, point, factors);
     if (iterate->norms)
         update_with_norms(problem, &row, first, second, factors);
     else
-        kf_pair_update(objective->kernels, &row, first, second, factors, objective->outputs, objective->pair_sums,
-                       iterate->pairs);
+        objective->type->change(objective, first, second, point, factors, &iterate->lanes);
 }
 
 void kf_scaled_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors)
@@ -154,6 +181,7 @@ static void hold_free(struct kf_problem *problem, double s, double c, double dri
 static void multiply_out(struct kf_problem *problem, double s, double c)
 {
     struct kf_iterate *iterate = &problem->iterate;
+    kf_scaled_write(problem);
     for (size_t k = 0; k < kf_size(problem); k++) {
         double v = *v_of(iterate, k), m = m_of(iterate, k);
         if (iterate->averaging)
@@ -287,6 +315,7 @@ void kf_scaled_average_end(struct kf_problem *problem)
     struct kf_view *view = &iterate->view;
     double share = 1 / iterate->weight;
     iterate->read = false;
+    kf_scaled_write(problem);
     /* Iterates of opposite sign may cancel in S: then dividing by it would lose digits. */
     bool sound = fabs(iterate->sum_s) > 1e-3 * fabs(view->s) * iterate->weight && fabs(iterate->sum_s) > SMALLEST_SCALE;
     if (iterate->everywhere || !sound) {

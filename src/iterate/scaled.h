@@ -4,6 +4,8 @@
 
 #include "iterate/problem.h"
 
+/* v takes in what waits for it. */
+void kf_scaled_write(struct kf_problem *problem);
 void kf_scaled_read(struct kf_problem *problem);
 void kf_scaled_load(struct kf_problem *problem);
 void kf_scaled_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms,

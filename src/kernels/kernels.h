@@ -28,7 +28,14 @@ struct kf_kernels {
     struct kf_pair (*pair_dot)(const keepfit_row *row, const double *pairs);
     /* pairs[2f] += first*value_f, pairs[2f+1] += second*value_f */
     void (*pair_add)(const keepfit_row *row, double first, double second, double *pairs);
+    /* out[k] += the sum over e of value[e] * rows[index[e]*stride + k], k < width; every sum in the order of e. index == NULL:
+     * rows 0 .. count-1. Few columns of many rows at a time stay in the cache: callers with many columns go through them in
+     * tiles of KF_TILE. */
+    void (*combine)(size_t count, const uint32_t *index, const double *value, const double *rows, size_t stride,
+                    size_t width, double *out);
 };
+
+#define KF_TILE 64
 
 /* The fastest that this processor runs. */
 const struct kf_kernels *kf_kernels_best(void);

@@ -92,6 +92,8 @@ double kf_step_fixed(const struct kf_problem *problem, const struct kf_step_size
 
 struct kf_step_size kf_step_as_printed(const struct kf_problem *problem)
 {
+    if (problem->objective.hidden)
+        return (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3};
     bool whole = kf_domain_is_whole(&problem->domain);
     return (struct kf_step_size){whole ? KF_STEP_CAPPED : KF_STEP_PAPER, 0};
 }

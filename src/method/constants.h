@@ -45,7 +45,7 @@ keepfit_status kf_step_read(const keepfit_options *options, struct kf_step_size 
 double kf_step_fixed(const struct kf_problem *problem, const struct kf_step_size *step);
 
 /* The default where the paper prints a step without a cap: as printed inside a bounded domain, capped in the whole space,
- * where the first steps (1/lambda) would overflow. */
+ * where the first steps (1/lambda) would overflow. For a network, which has no strong convexity, 1/(3L). */
 struct kf_step_size kf_step_as_printed(const struct kf_problem *problem);
 
 static inline uint64_t kf_given_or(uint64_t given, uint64_t fallback)

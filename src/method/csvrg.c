@@ -171,6 +171,8 @@ static double first_bound(struct kf_problem *problem, struct kf_csvrg *csvrg)
 static void first_stage(struct kf_problem *problem, struct kf_csvrg *csvrg)
 {
     double smoothness = kf_constant_smoothness(problem), mean = kf_inverse_weight(&problem->objective);
+    if (problem->objective.hidden)
+        return; /* one point has one class: there is nothing to learn, and nothing that could be proved */
     for (unsigned t = 0; t < FIRST_STAGE_STEPS && smoothness > 0; t++) {
         bool look = (t & (t + 1)) == 0;
         if (look && first_bound(problem, csvrg) <= problem->options->epsilon / 2)

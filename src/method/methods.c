@@ -42,6 +42,10 @@ const struct kf_method *kf_method_find(const char *name)
 const struct kf_method *kf_method_choose(const struct kf_problem *problem, const char **reason)
 {
     const struct kf_objective *objective = &problem->objective;
+    if (objective->hidden) {
+        *reason = "a network is not convex, so nothing can be proved";
+        return &kf_csvrg_method;
+    }
     if (!(objective->lambda > 0)) {
         *reason = "without a regulariser nothing can be proved";
         return &kf_csvrg_method;

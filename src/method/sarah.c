@@ -32,8 +32,7 @@ static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepf
     struct kf_objective *objective = &problem->objective;
     size_t i = problem->points.count;
     double mean = kf_inverse_weight(objective), step = kf_step_fixed(problem, &sarah->step);
-    double *now = problem->factors[0], *then = problem->factors[1];
-    size_t each = objective->type->factor_count(objective);
+    double *then = problem->factors[KF_SAMPLES_MOST];
     for (uint64_t s = 0; s < sarah->outer; s++) {
         struct kf_sampler sampler;
         kf_drift_recompute(problem, i, NULL);
@@ -41,10 +40,12 @@ static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepf
         kf_sampler_start(&sampler, problem, i, sarah->inner, NULL);
         for (uint64_t t = 0; t < sarah->inner; t++) {
             size_t u = kf_sampler_next(&sampler);
-            kf_factors(objective, &problem->iterate.view, u, now);
+            struct kf_term terms[KF_TERMS_MOST];
             kf_factors(objective, &problem->iterate.before, u, then);
-            kf_add(each, -1, then, now);
-            kf_drift_add(problem, (double)i, u, now);
+            struct kf_sample sample = {(double)i, 0, u, then, false};
+            size_t made = kf_sample_terms(problem, &problem->iterate.view, &sample, 1, terms);
+            for (size_t k = 0; k < made; k++)
+                kf_drift_add(problem, terms[k].scale, u, terms[k].factors);
             kf_step(problem, step, mean, NULL, 0);
         }
     }

@@ -2,14 +2,15 @@
  *
  *   offset  bytes  content, numbers little-endian
  *   0       8      magic "keepfitM"
- *   8       4      version (1)
+ *   8       4      version: 1, or 2 for a network
  *   12      4      CRC-32C of everything from offset 16 to the end
  *   16      8      length of everything from offset 24 to the end
  *   24             texts, each 2 bytes of length and that many bytes: loss, method, domain, scale, library version
  *                  4 doubles: lambda, epsilon, bias, delta
  *                  1 byte: rows are scaled to unit norm (0 or 1)
- *                  5 x 8 bytes: stages, fo, features, outputs, classes
+ *                  5 x 8 bytes: stages, fo, features, outputs, classes; version 2: 8 more: hidden
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
+ *                  version 2: weights[hidden][outputs], hidden intercepts[hidden], hidden weights[features][hidden]
  *
  * Texts hold no NUL and doubles are finite. Anything else, another length, version or checksum, or a leftover is refused, so a
  * damaged file is never half believed, and what is accepted is written again as the same bytes. A model is written whole or
@@ -25,7 +26,8 @@
 #include "model/model.h"
 
 static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
-#define VERSION 1
+#define VERSION_LINEAR 1
+#define VERSION_NETWORK 2
 #define HEAD 24
 
 /* Writing into memory */
@@ -80,9 +82,13 @@ static void put_model(struct bytes *bytes, const keepfit_model *model)
     const uint64_t counts[] = {model->stages, model->fo, model->features, model->outputs, model->classes};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         put_number(bytes, counts[k], 8);
+    if (model->hidden)
+        put_number(bytes, model->hidden, 8);
     put_reals(bytes, model->labels, model->classes);
     put_reals(bytes, model->intercepts, model->outputs);
-    put_reals(bytes, model->weights, model->features * model->outputs);
+    put_reals(bytes, model->weights, kf_model_inputs(model) * model->outputs);
+    put_reals(bytes, model->hidden_intercepts, model->hidden);
+    put_reals(bytes, model->hidden_weights, model->features * model->hidden);
 }
 
 unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
@@ -93,7 +99,7 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
     put_number(&sized, body.count, 8);
     put(&sized, body.data, body.failed ? 0 : body.count);
     put(&file, magic, sizeof magic);
-    put_number(&file, VERSION, 4);
+    put_number(&file, model->hidden ? VERSION_NETWORK : VERSION_LINEAR, 4);
     put_number(&file, kf_crc32c(0, sized.data, sized.count), 4);
     put(&file, sized.data, sized.count);
     free(body.data);
@@ -187,13 +193,31 @@ static bool counts_fit(const struct kf_loss *loss, uint64_t outputs, uint64_t cl
     return outputs == 1 && classes <= (loss->targets == KF_TWO_CLASSES ? 2 : 0);
 }
 
+/* Whether rows*columns numbers are at most those left; these are then taken off. */
+static bool takes(uint64_t *left, uint64_t rows, uint64_t columns)
+{
+    if (columns && rows > *left / columns)
+        return false;
+    *left -= rows * columns;
+    return true;
+}
+
+/* Whether the arrays of a model with these counts are just what is left of the file. */
+static bool sizes_fit(const keepfit_model *model, const struct cursor *cursor)
+{
+    uint64_t room = (uint64_t)(cursor->end - cursor->at), left = room / 8;
+    return room % 8 == 0 && model->outputs > 0 && takes(&left, model->classes, 1) && takes(&left, model->outputs, 1) &&
+           takes(&left, kf_model_inputs(model), model->outputs) && takes(&left, model->hidden, 1) &&
+           takes(&left, model->features, model->hidden) && left == 0;
+}
+
 static keepfit_status fail_damaged(keepfit_error *error, const char *name)
 {
     return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", name);
 }
 
 /* What comes before the arrays, and so tells their sizes. False: it does not fit together, or not to what is left. */
-static bool take_fixed(struct cursor *cursor, keepfit_model *fixed)
+static bool take_fixed(struct cursor *cursor, bool network, keepfit_model *fixed)
 {
     char loss[KF_MODEL_TEXT];
     take_text(cursor, loss);
@@ -212,31 +236,32 @@ static bool take_fixed(struct cursor *cursor, keepfit_model *fixed)
     fixed->features = take_number(cursor, 8);
     fixed->outputs = take_number(cursor, 8);
     fixed->classes = take_number(cursor, 8);
-    uint64_t room = (uint64_t)(cursor->end - cursor->at);
-    if (cursor->failed || !fixed->loss || unit_rows > 1 || room % 8 != 0 || fixed->outputs == 0 ||
-        !counts_fit(fixed->loss, fixed->outputs, fixed->classes))
-        return false;
-    room /= 8;
-    return fixed->outputs <= room && fixed->classes <= room &&
-           (fixed->features == 0 || fixed->outputs <= room / fixed->features) &&
-           fixed->classes + fixed->outputs + fixed->features * fixed->outputs == room;
+    fixed->hidden = network ? take_number(cursor, 8) : 0;
+    return !cursor->failed && fixed->loss && unit_rows <= 1 && network == (fixed->loss->network != NULL) &&
+           network == (fixed->hidden > 0) && counts_fit(fixed->loss, fixed->outputs, fixed->classes) &&
+           sizes_fit(fixed, cursor);
 }
 
-static keepfit_status take_model(struct cursor *cursor, const char *name, keepfit_model **model, keepfit_error *error)
+static keepfit_status take_model(struct cursor *cursor, bool network, const char *name, keepfit_model **model,
+                                 keepfit_error *error)
 {
     keepfit_model fixed = {0};
-    if (!take_fixed(cursor, &fixed))
+    if (!take_fixed(cursor, network, &fixed))
         return fail_damaged(error, name);
-    keepfit_model *made = kf_model_create(fixed.features, fixed.outputs, fixed.classes);
+    keepfit_model *made = kf_model_create(fixed.features, fixed.hidden, fixed.outputs, fixed.classes);
     if (!made)
         return kf_fail_memory(error);
     fixed.labels = made->labels;
     fixed.intercepts = made->intercepts;
     fixed.weights = made->weights;
+    fixed.hidden_intercepts = made->hidden_intercepts;
+    fixed.hidden_weights = made->hidden_weights;
     *made = fixed;
     take_reals(cursor, made->labels, made->classes);
     take_reals(cursor, made->intercepts, made->outputs);
-    take_reals(cursor, made->weights, made->features * made->outputs);
+    take_reals(cursor, made->weights, kf_model_inputs(made) * made->outputs);
+    take_reals(cursor, made->hidden_intercepts, made->hidden);
+    take_reals(cursor, made->hidden_weights, made->features * made->hidden);
     if (cursor->failed) {
         keepfit_model_free(made);
         return fail_damaged(error, name);
@@ -252,13 +277,13 @@ keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const c
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", name);
     struct cursor cursor = {bytes + sizeof magic, bytes + count, false};
     uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
-    if (version != VERSION)
+    if (version != VERSION_LINEAR && version != VERSION_NETWORK)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", name,
                        (unsigned long long)version);
     if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) ||
         take_number(&cursor, 8) != count - HEAD)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", name);
-    return take_model(&cursor, name, model, error);
+    return take_model(&cursor, version == VERSION_NETWORK, name, model, error);
 }
 
 keepfit_status kf_model_load(const keepfit_disk *disk, const char *path, keepfit_model **model, keepfit_error *error)

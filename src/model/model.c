@@ -9,19 +9,26 @@
 #include "kernels/kernels.h"
 #include "stream/scaling.h"
 
-keepfit_model *kf_model_create(uint64_t features, size_t outputs, size_t classes)
+static double *make_matrix(uint64_t rows, size_t columns)
+{
+    return columns == 0 || rows <= SIZE_MAX / columns ? kf_allocate(rows * columns, sizeof(double)) : NULL;
+}
+
+keepfit_model *kf_model_create(uint64_t features, size_t hidden, size_t outputs, size_t classes)
 {
     keepfit_model *model = kf_allocate(1, sizeof *model);
     if (!model)
         return NULL;
     model->features = features;
+    model->hidden = hidden;
     model->outputs = outputs;
     model->classes = classes;
     model->labels = kf_allocate(classes, sizeof(double));
     model->intercepts = kf_allocate(outputs, sizeof(double));
-    if (features <= SIZE_MAX / outputs)
-        model->weights = kf_allocate(features * outputs, sizeof(double));
-    if (model->labels && model->intercepts && model->weights)
+    model->weights = make_matrix(kf_model_inputs(model), outputs);
+    model->hidden_intercepts = kf_allocate(hidden, sizeof(double));
+    model->hidden_weights = make_matrix(features, hidden);
+    if (model->labels && model->intercepts && model->weights && model->hidden_intercepts && model->hidden_weights)
         return model;
     keepfit_model_free(model);
     return NULL;
@@ -33,6 +40,8 @@ void keepfit_model_free(keepfit_model *model)
         free(model->labels);
         free(model->intercepts);
         free(model->weights);
+        free(model->hidden_intercepts);
+        free(model->hidden_weights);
         free(model);
     }
 }
@@ -53,24 +62,42 @@ void keepfit_model_describe(const keepfit_model *model, keepfit_description *des
         .stages = model->stages,
         .fo = model->fo,
         .features = model->features,
+        .hidden = model->hidden,
         .outputs = model->outputs,
         .classes = model->classes,
         .labels = model->labels,
         .intercepts = model->intercepts,
         .weights = model->weights,
+        .hidden_intercepts = model->hidden ? model->hidden_intercepts : NULL,
+        .hidden_weights = model->hidden ? model->hidden_weights : NULL,
     };
 }
 
-static void find_scores(const keepfit_model *model, const keepfit_row *row, double *scores)
+/* out = scale * (row . weights) + intercepts */
+static void apply_layer(const keepfit_row *row, double scale, const double *weights, uint64_t rows, size_t columns,
+                        const double *intercepts, double *out)
+{
+    kf_row_scores(row, weights, rows, columns, out);
+    for (size_t k = 0; k < columns; k++)
+        out[k] = scale * out[k] + intercepts[k];
+}
+
+/* units: room for the hidden layer, where there is one. */
+static void find_scores(const keepfit_model *model, const keepfit_row *row, double *units, double *scores)
 {
     double scale = 1;
+    keepfit_row active = {.count = model->hidden, .value = units};
     if (model->unit_rows) {
         double norm = kf_norm(row->count, row->value);
         scale = norm > 0 ? 1 / norm : 1;
     }
-    kf_row_scores(row, model->weights, model->features, model->outputs, scores);
-    for (size_t k = 0; k < model->outputs; k++)
-        scores[k] = scale * scores[k] + model->intercepts[k];
+    if (model->hidden) {
+        apply_layer(row, scale, model->hidden_weights, model->features, model->hidden, model->hidden_intercepts, units);
+        for (size_t k = 0; k < model->hidden; k++)
+            units[k] = units[k] > 0 ? units[k] : 0;
+    }
+    apply_layer(model->hidden ? &active : row, model->hidden ? 1 : scale, model->weights, kf_model_inputs(model),
+                model->outputs, model->intercepts, scores);
 }
 
 static void predict_two(const keepfit_model *model, double score, keepfit_prediction *prediction)
@@ -100,10 +127,12 @@ static void predict_many(const keepfit_model *model, const double *scores, keepf
 keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_row *row, keepfit_prediction *prediction,
                                      double *scores)
 {
-    double few[16], *own = scores ? scores : few;
-    if (!scores && model->outputs > sizeof few / sizeof few[0] && !(own = kf_allocate(model->outputs, sizeof *own)))
+    double few[16], *space = NULL;
+    if (model->hidden + model->outputs > sizeof few / sizeof few[0] &&
+        !(space = kf_allocate(model->hidden + model->outputs, sizeof *space)))
         return KEEPFIT_NO_MEMORY;
-    find_scores(model, row, own);
+    double *units = space ? space : few, *own = scores ? scores : units + model->hidden;
+    find_scores(model, row, units, own);
     *prediction = (keepfit_prediction){.probability = NAN, .outputs = model->outputs};
     if (model->loss->targets == KF_NUMBERS)
         prediction->value = prediction->margin = own[0];
@@ -111,8 +140,7 @@ keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_r
         predict_two(model, own[0], prediction);
     else
         predict_many(model, own, prediction);
-    if (own != scores && own != few)
-        free(own);
+    free(space);
     return KEEPFIT_OK;
 }
 
@@ -129,10 +157,13 @@ keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream 
         model->unit_rows = true;
         return KEEPFIT_OK;
     }
+    size_t columns = model->hidden ? model->hidden : model->outputs;
+    double *weights = model->hidden ? model->hidden_weights : model->weights;
+    double *intercepts = model->hidden ? model->hidden_intercepts : model->intercepts;
     for (size_t f = 0; f < model->features && f < scaling->features; f++)
-        for (size_t k = 0; k < model->outputs; k++) {
-            double *weight = &model->weights[f * model->outputs + k];
-            model->intercepts[k] += *weight * scaling->shift[f];
+        for (size_t k = 0; k < columns; k++) {
+            double *weight = &weights[f * columns + k];
+            intercepts[k] += *weight * scaling->shift[f];
             *weight *= scaling->factor[f];
         }
     return KEEPFIT_OK;

@@ -1,5 +1,6 @@
 /* A fitted model, apart from the fit that made it. Weights are [feature][output]; the bias feature's constant is already
- * multiplied into the intercepts, so a score is intercept + row . weights. */
+ * multiplied into the intercepts, so a score is intercept + row . weights. A network has a layer of its own before that:
+ * max(0, hidden intercepts + row . hidden weights) takes the place of the row. */
 #ifndef KF_MODEL_H
 #define KF_MODEL_H
 
@@ -14,12 +15,19 @@ struct keepfit_model {
     double lambda, epsilon, bias, delta;
     bool unit_rows; /* rows are scaled to norm 1 before they are multiplied */
     uint64_t stages, fo, features;
-    size_t outputs, classes;
+    size_t hidden, outputs, classes; /* hidden: units of a network, otherwise 0 */
     double *labels, *intercepts, *weights;
+    double *hidden_intercepts, *hidden_weights; /* [hidden], [features][hidden] */
 };
 
 /* An empty model with room for these numbers; NULL: out of memory. */
-keepfit_model *kf_model_create(uint64_t features, size_t outputs, size_t classes);
+keepfit_model *kf_model_create(uint64_t features, size_t hidden, size_t outputs, size_t classes);
+
+/* Rows of `weights`: what the last layer is given. */
+static inline uint64_t kf_model_inputs(const keepfit_model *model)
+{
+    return model->hidden ? model->hidden : model->features;
+}
 
 /* keepfit_model_save and keepfit_model_load on any disk. */
 keepfit_status kf_model_save(const keepfit_disk *disk, const keepfit_model *model, const char *path,

@@ -35,6 +35,8 @@ static void callback_factors(struct kf_objective *objective, const struct kf_vie
     memset(factors, 0, kf_dimension(objective) * sizeof *factors);
     if (user->gradient(user->context, x->dense, &point, factors) != 0)
         objective->callback_failed = true;
+    if (point.weight != 1)
+        kf_scale(kf_dimension(objective), point.weight, factors);
 }
 
 static void callback_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)

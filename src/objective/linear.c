@@ -36,8 +36,10 @@ static double linear_value(struct kf_objective *objective, const struct kf_view 
 static void linear_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors)
 {
     scores_of(objective, x, j, factors);
-    kf_loss_slopes(objective->loss, factors, objective->outputs, objective->points->place[j].target, objective->delta,
-                   factors);
+    const struct kf_place *place = &objective->points->place[j];
+    kf_loss_slopes(objective->loss, factors, objective->outputs, place->target, objective->delta, factors);
+    if (place->weight != 1)
+        kf_scale(objective->outputs, place->weight, factors);
 }
 
 double kf_single_factor(struct kf_objective *objective, const struct kf_view *x, size_t j)
@@ -62,6 +64,22 @@ static void linear_add(const struct kf_objective *objective, double scale, size_
         objective->kernels->add(row.count, scale * factors[0], row.value, y);
     else
         kf_row_add(&row, scale, factors, objective->outputs, y);
+}
+
+static void linear_change(const struct kf_objective *objective, double first, double second, size_t j,
+                          const double *factors, const struct kf_lanes *lanes)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    kf_pair_update(objective->kernels, &row, first, second, factors, objective->outputs, objective->pair_sums,
+                   lanes->v);
+}
+
+/* For pairs that have overflown in opposite ways the sums are looked at, not the scores. */
+static bool linear_is_finite(struct kf_objective *objective, const struct kf_view *x, size_t j)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    kf_pair_scores(objective->kernels, &row, x->pairs, objective->outputs, objective->pair_sums);
+    return kf_all_finite(2 * objective->outputs, objective->pair_sums);
 }
 
 static double linear_curvature(struct kf_objective *objective, size_t j)
@@ -94,7 +112,9 @@ const struct kf_objective_type kf_linear_objective = {
     .value = linear_value,
     .factors = linear_factors,
     .add = linear_add,
+    .change = linear_change,
     .curvature = linear_curvature,
+    .is_finite = linear_is_finite,
     .has_hessian = true,
     .curve = linear_curve,
     .hessian_product = linear_hessian_product,

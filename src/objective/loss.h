@@ -6,6 +6,7 @@
  *   huber      r^2 for |r| <= delta, 2 delta |r| - delta^2 beyond;      r = z-b
  *   hinge      0 for bz >= 1; (1-bz)^2/(2 delta) for 1-delta < bz < 1; 1 - bz - delta/2 below
  *   softmax    log(sum_k exp z_k) - z_b,                                b = 0 .. K-1
+ *   network    the same; its scores are the outputs of a network with one hidden layer (network.h)
  */
 #ifndef KF_LOSS_H
 #define KF_LOSS_H
@@ -31,6 +32,9 @@ struct kf_loss {
     bool probabilities;
     /* The third derivative is at most this times the second; infinite where it is not bounded so. */
     double concordance;
+    /* How the option names it where that is not the name alone: the scores come from a network, and the objective is not
+     * convex. NULL for linear models. */
+    const char *network;
 };
 
 static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, size_t outputs, double b, double delta,

@@ -14,9 +14,6 @@ void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t 
 {
     objective->fo++;
     objective->type->factors(objective, x, j, factors);
-    double weight = objective->points->place[j].weight;
-    if (weight != 1)
-        kf_scale(objective->type->factor_count(objective), weight, factors);
 }
 
 void kf_complete_gradient(const struct kf_objective *objective, const double *sum, const double *x, double *gradient)
@@ -34,13 +31,27 @@ double kf_regulariser(const struct kf_objective *objective, const double *x)
     return objective->lambda * kf_square(kf_dimension(objective) - objective->free, x + objective->free);
 }
 
+#define BLOCK 256
+
+/* The losses of points first .. first+count-1, at most BLOCK of them. */
+static void find_values(struct kf_objective *objective, const double *x, size_t first, size_t count, double *values)
+{
+    struct kf_view view = kf_dense_view(x);
+    if (objective->type->values && objective->type->values(objective, x, first, count, values))
+        return;
+    for (size_t k = 0; k < count; k++)
+        values[k] = objective->type->value(objective, &view, first + k);
+}
+
 double kf_objective_value(struct kf_objective *objective, const double *x)
 {
     /* Kahan: gaps are differences of such sums, so their last digits matter. */
-    double sum = 0, lost = 0;
-    struct kf_view view = kf_dense_view(x);
+    double sum = 0, lost = 0, values[BLOCK];
     for (size_t j = 0; j < objective->points->count; j++) {
-        double term = objective->points->place[j].weight * objective->type->value(objective, &view, j) - lost;
+        size_t left = objective->points->count - j;
+        if (j % BLOCK == 0)
+            find_values(objective, x, j, left < BLOCK ? left : BLOCK, values);
+        double term = objective->points->place[j].weight * values[j % BLOCK] - lost;
         double next = sum + term;
         lost = (next - sum) - term;
         sum = next;
@@ -56,7 +67,7 @@ double kf_smoothness(const struct kf_objective *objective)
 
 double kf_slope_most(const struct kf_objective *objective, size_t j, double radius)
 {
-    if (!objective->loss)
+    if (!objective->loss || objective->hidden)
         return INFINITY;
     keepfit_row row = kf_points_row(objective->points, j);
     double norm = sqrt(kf_square(row.count, row.value));

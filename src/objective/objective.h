@@ -2,7 +2,8 @@
  * weights (W_i = i, the paper's mean, when all weights are 1).
  *
  * The gradient of loss_j is handed out as *factors*: a few numbers which, multiplied with the point's row, give the
- * d-vector (one number for linear models, K for softmax; a user-written objective has d factors, the gradient itself).
+ * d-vector (one number for linear models, K for softmax; a network has those of two outer products, see network.h; a
+ * user-written objective has d factors, the gradient itself). The point's weight is multiplied in.
  * The regulariser is the same in every f_j, so methods apply it exactly and never sample it.
  *
  * The objective counts the gradients it gives out (FO); no method counts its own. */
@@ -21,12 +22,16 @@ struct kf_objective {
     struct kf_points *points;
 
     size_t slots;      /* rows of x: features, and the bias in slot 0 where there is one */
-    size_t outputs;    /* columns of x */
+    size_t outputs;    /* columns of x; of a network's second layer */
+    size_t hidden;     /* units of a network's hidden layer, the columns of its first; 0 for linear models */
     double *scores;    /* scratch for `outputs` numbers */
     double *pair_sums; /* scratch for twice as many */
     const struct kf_kernels *kernels;
     size_t threads; /* for passes over all points */
-    size_t free;    /* leading coordinates of x that are neither regularised nor held by the domain */
+    struct kf_network_scratch *scratch;
+    double *spread; /* networks: `slots` zeros, between uses */
+    size_t spread_capacity;
+    size_t free; /* leading coordinates of x that are neither regularised nor held by the domain */
 
     double lambda;         /* at this stage */
     double weight_total;   /* W_i */
@@ -43,8 +48,17 @@ struct kf_objective_type {
     void (*factors)(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors);
     /* y += scale * (the gradient that the factors stand for) */
     void (*add)(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y);
-    /* Upper bound on the curvature of loss_j anywhere. */
+    /* v += first * that, m += second * that. NULL where the iterate is dense or changes are
+     * deferred. */
+    void (*change)(const struct kf_objective *objective, double first, double second, size_t j, const double *factors,
+                   const struct kf_lanes *lanes);
+    /* Upper bound on the curvature of loss_j anywhere; for a network, what stands for it. */
     double (*curvature)(struct kf_objective *objective, size_t j);
+    /* Whether all that a scaled iterate gives for the row is finite; v and m each by itself where the objective can tell. */
+    bool (*is_finite)(struct kf_objective *objective, const struct kf_view *x, size_t j);
+    /* kf_gradient_sum and values in blocks of points; false: no memory, do it point by point. NULL: always so. */
+    bool (*sum)(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered);
+    bool (*values)(struct kf_objective *objective, const double *x, size_t first, size_t count, double *values);
     bool has_hessian;
     /* score curvature at x, kept by the caller (outputs^2 numbers a point), for the two functions below */
     void (*curve)(struct kf_objective *objective, const struct kf_view *x, size_t j, double *curve);
@@ -54,11 +68,13 @@ struct kf_objective_type {
 };
 
 extern const struct kf_objective_type kf_linear_objective;
+extern const struct kf_objective_type kf_network_objective;
 extern const struct kf_objective_type kf_callback_objective;
 
 static inline size_t kf_dimension(const struct kf_objective *objective)
 {
-    return objective->slots * objective->outputs;
+    return objective->hidden ? objective->slots * objective->hidden + (objective->hidden + 1) * objective->outputs
+                             : objective->slots * objective->outputs;
 }
 
 static inline double kf_inverse_weight(const struct kf_objective *objective)
@@ -97,7 +113,7 @@ double kf_regulariser(const struct kf_objective *objective, const double *x);
 /* L: the largest curvature of a function f_j = (i/W) w_j loss_j + lambda*|x|^2 so far. */
 double kf_smoothness(const struct kf_objective *objective);
 
-/* The largest gradient of one loss_j with its weight, for |x| <= radius (infinite for user-written objectives). */
+/* The largest gradient of one loss_j with its weight, for |x| <= radius (infinite for networks and user-written objectives). */
 double kf_slope_most(const struct kf_objective *objective, size_t j, double radius);
 
 #endif

@@ -28,7 +28,9 @@ static size_t chunks_for(const struct kf_objective *objective)
 {
     uint64_t least = WORK_LEAST + 4 * (uint64_t)kf_dimension(objective);
     uint64_t chunks = objective->points->entries / least;
-    return chunks < 1 || !objective->loss ? 1 : chunks > CHUNKS_MOST ? CHUNKS_MOST : (size_t)chunks;
+    return chunks < 1 || !objective->loss || objective->hidden ? 1
+           : chunks > CHUNKS_MOST                              ? CHUNKS_MOST
+                                                               : (size_t)chunks;
 }
 
 static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, double *sum)
@@ -39,9 +41,6 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
     for (size_t j = from; j < to; j++) {
         double *factors = pass->remembered ? pass->remembered + j * pass->each : scratch;
         objective->type->factors(objective, &pass->x, j, factors);
-        double weight = objective->points->place[j].weight;
-        if (weight != 1)
-            kf_scale(pass->each, weight, factors);
         objective->type->add(objective, 1, j, factors, sum);
     }
 }
@@ -105,6 +104,9 @@ static bool run_chunks(struct pass *pass)
 void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
                      double *scratch)
 {
+    objective->fo += count;
+    if (objective->type->sum && objective->type->sum(objective, x, count, sum, remembered))
+        return;
     struct pass pass = {
         .objective = objective,
         .x = kf_dense_view(x),
@@ -120,5 +122,4 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
         pass.chunks = 1; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
         sum_chunk(&pass, 0, scratch, sum);
     }
-    objective->fo += count;
 }

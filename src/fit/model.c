@@ -1,0 +1,69 @@
+/* The model as it is now, copied out of the iterate. */
+#include <string.h>
+
+#include "base/error.h"
+#include "fit/fit.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+
+static void copy_text(char to[KF_MODEL_TEXT], const char *from)
+{
+    strncpy(to, from, KF_MODEL_TEXT - 1);
+}
+
+/* A layer whose first row, where there is a lead, is the bias. */
+static void copy_layer(const double *x, double lead, size_t rows, size_t columns, double *intercepts, double *weights)
+{
+    for (size_t k = 0; k < columns && lead != 0; k++)
+        intercepts[k] = lead * x[k];
+    if (rows)
+        memcpy(weights, x + (lead != 0) * columns, rows * columns * sizeof *weights);
+}
+
+static void copy_weights(const keepfit_fit *fit, keepfit_model *model)
+{
+    const double *x = fit->problem.x;
+    size_t outputs = model->outputs, hidden = model->hidden;
+    if (!hidden) {
+        copy_layer(x, model->bias, fit->features, outputs, model->intercepts, model->weights);
+        return;
+    }
+    copy_layer(x, model->bias, fit->features, hidden, model->hidden_intercepts, model->hidden_weights);
+    const double *second = x + fit->problem.objective.slots * hidden;
+    memcpy(model->weights, second, hidden * outputs * sizeof *second);
+    memcpy(model->intercepts, second + hidden * outputs, outputs * sizeof *second);
+}
+
+keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
+{
+    if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
+        return kf_fit_overflown(fit);
+    const struct kf_objective *objective = &fit->problem.objective;
+    const keepfit_options *options = fit->options;
+    if (!objective->loss)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");
+    size_t outputs = objective->outputs;
+    size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
+    if (fit->labels.kind == KF_MANY_CLASSES && classes && classes != outputs)
+        return kf_fail(&fit->error, KEEPFIT_NO_MEMORY, "the fit ran out of memory while a class was being added");
+    keepfit_model *model = kf_model_create(fit->features, objective->hidden, outputs, classes);
+    if (!model)
+        return kf_fail_memory(&fit->error);
+    model->loss = objective->loss;
+    copy_text(model->method, fit->running[fit->running_count - 1].method->name);
+    copy_text(model->domain, options->domain);
+    copy_text(model->scale, "none");
+    copy_text(model->version, KEEPFIT_VERSION_STRING);
+    model->lambda = objective->lambda;
+    model->epsilon = options->epsilon;
+    if (!kf_fit_lead(fit, &model->bias))
+        model->bias = 0;
+    model->delta = options->delta;
+    model->stages = fit->arrived;
+    model->fo = objective->fo;
+    copy_weights(fit, model);
+    for (size_t k = 0; k < classes; k++)
+        model->labels[k] = fit->labels.label[k];
+    *out = model;
+    return KEEPFIT_OK;
+}
