@@ -12,6 +12,7 @@
 #include "objective/network.h"
 
 #define BLOCK 256
+#define WORK_LEAST 1e6 /* products of two numbers a thread, at least */
 
 struct block {
     const struct kf_objective *objective;
@@ -79,8 +80,9 @@ static bool make_scratches(struct block *block, size_t threads)
 
 static size_t threads_for(const struct kf_objective *objective, size_t count)
 {
-    size_t most = count / 16 + 1; /* fewer points are not worth a thread */
-    return objective->threads < most ? objective->threads : most;
+    double row = (double)objective->points->entries / (double)objective->points->count;
+    double worth = 1 + row * (double)count * (double)objective->hidden / WORK_LEAST;
+    return (double)objective->threads < worth ? objective->threads : (size_t)worth;
 }
 
 static struct block begin(const struct kf_objective *objective, const double *x)

@@ -3,11 +3,16 @@
 
 #include <string.h>
 
+bool has_many_classes(const char *loss)
+{
+    return strcmp(loss, "softmax") == 0 || strncmp(loss, "network:", 8) == 0;
+}
+
 static double target_for(const char *loss, double score, struct kf_random *random)
 {
     if (strcmp(loss, "squared") == 0 || strcmp(loss, "huber") == 0)
         return 2 * score + 0.5 * kf_random_normal(random);
-    if (strcmp(loss, "softmax") == 0)
+    if (has_many_classes(loss))
         return floor(fmin(fmax(1.5 + score + 0.3 * kf_random_normal(random), 0), 2));
     return score + 0.5 * kf_random_normal(random) > 0 ? 1 : -1;
 }

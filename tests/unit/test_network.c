@@ -142,15 +142,16 @@ static void test_factors(struct tap *tap)
 /* Enough points for several blocks, and threads that share them. */
 static void test_threads(struct tap *tap)
 {
-    struct cloud *cloud = cloud_make("softmax", 200, 12, true, false, 6);
+    struct cloud *cloud = cloud_make("softmax", 200, 60, false, false, 6);
     static const char *const threads[] = {"threads=1", "threads=2", "threads=3", "threads=5"};
-    double first[SIZE_MOST], value = 0;
+    static double first[61 * 300 + 301 * 3], sum[61 * 300 + 301 * 3];
+    double value = 0;
     bool same = true;
     for (size_t k = 0; k < 4; k++) {
         char text[128];
-        double sum[SIZE_MOST];
-        snprintf(text, sizeof text, "method=sgd inner=3 %s", threads[k]);
-        keepfit_fit *fit = fit_on(cloud, text);
+        snprintf(text, sizeof text, "loss=network:300 method=sgd inner=3 %s", threads[k]);
+        keepfit_fit *fit = fit_from(text);
+        push_range(fit, cloud, 0, cloud->count);
         push_range(fit, cloud, 0, cloud->count);
         push_range(fit, cloud, 0, cloud->count);
         struct kf_problem *problem = &fit->problem;

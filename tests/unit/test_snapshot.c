@@ -16,7 +16,7 @@ static void make_it_grow(struct cloud *cloud, const char *loss)
         keepfit_point *point = &cloud->point[j];
         if (strcmp(loss, "logistic") == 0 || strcmp(loss, "hinge") == 0)
             point->target = j < 7 ? 1 : point->target > 0 ? 2 : 1;
-        if (strcmp(loss, "softmax") == 0 && j < POINTS / 2)
+        if (has_many_classes(loss) && j < POINTS / 2)
             point->target = point->target > 0 ? 5 : -3;
         while (j < POINTS / 3 && point->row.count &&
                (point->row.index ? point->row.index[point->row.count - 1] : point->row.count - 1) > 4)
@@ -107,7 +107,7 @@ static bool goes_on(const char *options, const char *loss, bool sparse, bool rem
 
 static void test_method(struct tap *tap, const struct kf_method *method, bool quick)
 {
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax", "network:6"};
     static const char *const extras[] = {"",
                                          "domain=ball:0.7",
                                          "domain=box:-0.1:0.4 epsilon-kind=relative epsilon=0.1",
@@ -117,13 +117,15 @@ static void test_method(struct tap *tap, const struct kf_method *method, bool qu
                                          "iterate=dense guarantee=estimate",
                                          "iterate=scaled epsilon-kind=relative epsilon=0.1"};
     bool fixed = method->needs_convexity;
-    for (size_t l = 0; l < (method->squared_only ? 1 : 5); l++)
+    for (size_t l = 0; l < (method->squared_only ? 1 : method->needs_convexity ? 5 : 6); l++)
         for (size_t e = 0; e < sizeof extras / sizeof extras[0]; e++) {
+            if (l == 5 && strstr(extras[e], "intercept"))
+                continue; /* networks have their own */
             if (quick && (l + e) % 5 != 0)
                 continue;
             char options[300];
             snprintf(options, sizeof options, "loss=%s method=%s %s epsilon=0.01 %s seed=5 %s", losses[l], method->name,
-                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1", method->holds_epsilon ? "" : "inner=8",
+                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1", method->holds_epsilon && l < 5 ? "" : "inner=8",
                      extras[e]);
             bool removes = (l + e) % 2;
             tap_check(tap, goes_on(options, losses[l], e != 1, removes, quick ? 40 : 13),
@@ -199,6 +201,7 @@ int main(int count, char **words)
     test_damage(&tap, "loss=logistic method=table lambda=0.05", "loss=softmax method=table lambda=0.05");
     test_damage(&tap, "loss=logistic method=csvrg lambda=0.05 iterate=scaled",
                 "loss=logistic method=csvrg lambda=0.05 iterate=dense");
+    test_damage(&tap, "loss=network:3 method=csvrg lambda=0.05", "loss=network:4 method=csvrg lambda=0.05");
     test_damage(&tap, "loss=squared method=exact lambda=0.05", "loss=squared method=sgd lambda=0.05");
     return tap_end(&tap);
 }
