@@ -54,7 +54,8 @@ static const struct own_option table[] = {
     {"rows", 0, "N", "1000", KEEPFIT_COUNT, AT(rows), GENERATE, "Number of points."},
     {"features", 0, "N", "20", KEEPFIT_COUNT, AT(features), GENERATE, "Number of features."},
     {"nnz", 0, "N", "", KEEPFIT_COUNT, AT(nnz), GENERATE, "Non-zeros a row (default: all features)."},
-    {"classes", 0, "N", "3", KEEPFIT_COUNT, AT(classes), GENERATE, "Number of classes, for --loss softmax."},
+    {"classes", 0, "N", "3", KEEPFIT_COUNT, AT(classes), GENERATE,
+     "Number of classes, for --loss softmax and network."},
     {"noise", 0, "S", "0.1", KEEPFIT_REAL, AT(noise), GENERATE,
      "Numbers: standard deviation of the noise. Classes: share of labels drawn at random."},
     {"drift", 0, "D", "0", KEEPFIT_REAL, AT(drift), GENERATE,
@@ -369,4 +370,9 @@ void arguments_free(struct arguments *arguments)
     keepfit_options_free(arguments->options);
     for (size_t k = 0; k < arguments->owned_count; k++)
         free(arguments->owned[k]);
+}
+
+bool is_network(keepfit_options *options)
+{
+    return strncmp(keepfit_options_get(options, "loss"), "network:", 8) == 0;
 }

@@ -84,6 +84,8 @@ bool command_takes(const struct command *command, const keepfit_option *option);
  * exit code; EXIT_DONE: go on. */
 int arguments_read(struct arguments *arguments, int count, char **words);
 void arguments_free(struct arguments *arguments);
+/* Whether the loss is that of a network, which is not convex. */
+bool is_network(keepfit_options *options);
 
 /* help.c */
 void help_overview(void);

@@ -142,7 +142,9 @@ static void free_comparison(struct comparison *comparison)
 int run_compare(struct arguments *arguments)
 {
     struct comparison comparison = {.arguments = arguments, .runs = arguments->runs};
-    comparison.epsilon = strtod(keepfit_options_get(arguments->options, "epsilon"), NULL);
+    comparison.has_optimum = !is_network(arguments->options);
+    comparison.epsilon =
+        comparison.has_optimum ? strtod(keepfit_options_get(arguments->options, "epsilon"), NULL) : NAN;
     comparison.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
     int code = read_contestants(&comparison);
     if (code == EXIT_DONE)

@@ -30,8 +30,9 @@ struct comparison {
     uint64_t *stages; /* the planned ones */
     size_t stage_count;
     struct race *races; /* [run][contestant] */
-    double epsilon;
-    bool skip; /* points that a fit refuses are left out */
+    double epsilon;     /* NaN where there is no gap to compare it with */
+    bool has_optimum;   /* otherwise, for a network, objectives are compared and not gaps */
+    bool skip;          /* points that a fit refuses are left out */
 };
 
 static inline struct race *race_of(const struct comparison *comparison, size_t run, size_t contestant)

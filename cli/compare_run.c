@@ -36,18 +36,19 @@ static void record_failure(struct race *race, const char *message)
 }
 
 /* Measures one planned stage; optimum[k] is NaN until some method of the run has solved for it. */
-static bool measure_stage(struct race *race, keepfit_fit *fit, const char *name, size_t run, double *optimum)
+static bool measure_stage(const struct comparison *comparison, struct race *race, keepfit_fit *fit, const char *name,
+                          size_t run, double *optimum)
 {
     struct trace_row *row = &race->rows[race->done];
     *row = (struct trace_row){.method = name, .run = run + 1};
     unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND;
-    bool known = !isnan(*optimum);
+    bool known = !isnan(*optimum) || !comparison->has_optimum;
     keepfit_status status = trace_measure(fit, what | (known ? 0 : KEEPFIT_MEASURE_OPTIMUM), row);
     if (status != KEEPFIT_OK && status != KEEPFIT_UNSOLVED) {
         record_failure(race, keepfit_fit_error(fit)->message);
         return false;
     }
-    if (known) {
+    if (known && comparison->has_optimum) {
         row->optimum = *optimum;
         row->gap = row->objective - *optimum;
     }
@@ -81,7 +82,8 @@ static int run_race(struct work *work, struct race *race, keepfit_fit *fit, cons
             break;
         }
         stage++;
-        if (stage == comparison->stages[race->done] && !measure_stage(race, fit, name, run, &optima[race->done]))
+        if (stage == comparison->stages[race->done] &&
+            !measure_stage(comparison, race, fit, name, run, &optima[race->done]))
             break;
         if (stage - counted >= 64) {
             count_stages(work, stage - counted);

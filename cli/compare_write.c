@@ -20,6 +20,12 @@ static void free_curve(struct curve *curve)
     free(curve->stage);
 }
 
+/* What is drawn of a measured stage. */
+static double height_of(const struct comparison *comparison, const struct trace_row *row)
+{
+    return comparison->has_optimum ? row->gap : row->objective;
+}
+
 static bool make_curve(const struct comparison *comparison, size_t contestant, struct curve *curve)
 {
     size_t count = comparison->stage_count;
@@ -35,13 +41,14 @@ static bool make_curve(const struct comparison *comparison, size_t contestant, s
         double runs = 0, low = INFINITY, high = -INFINITY;
         for (size_t run = 0; run < comparison->runs; run++) {
             const struct race *race = race_of(comparison, run, contestant);
-            if (race->done <= k || isnan(race->rows[k].gap))
+            double height = race->done > k ? height_of(comparison, &race->rows[k]) : NAN;
+            if (isnan(height))
                 continue;
             runs++;
-            curve->mean[k] += race->rows[k].gap;
+            curve->mean[k] += height;
             curve->fo[k] += (double)race->rows[k].fo;
-            low = fmin(low, race->rows[k].gap);
-            high = fmax(high, race->rows[k].gap);
+            low = fmin(low, height);
+            high = fmax(high, height);
         }
         if (runs == 0)
             break;
@@ -95,21 +102,21 @@ static void print_cell(double number)
         printf("  %11.3e", number);
 }
 
-static void print_table(const struct report_method *rows, size_t count)
+static void print_table(const struct report_method *rows, size_t count, bool gaps)
 {
     int width = 6;
     for (size_t k = 0; k < count; k++)
         if ((int)strlen(rows[k].name) > width)
             width = (int)strlen(rows[k].name);
-    printf("%-*s  %11s  %11s  %11s  %11s  %11s  %9s\n", width, "method", "FO a stage", "steps a st.", "final gap",
-           "max gap", "bound", "seconds");
+    printf("%-*s  %11s  %11s  %11s  %11s  %11s  %9s\n", width, "method", "FO a stage", "steps a st.",
+           gaps ? "final gap" : "objective", "max gap", "bound", "seconds");
     for (size_t k = 0; k < count; k++) {
         const struct report_method *row = &rows[k];
         if (row->failed)
             printf("%-*s  failed: %s\n", width, row->name, row->failure);
         else {
             printf("%-*s  %11.5g  %11.5g", width, row->name, row->fo_per_stage, row->steps_per_stage);
-            print_cell(row->final_gap);
+            print_cell(gaps ? row->final_gap : row->final_objective);
             print_cell(row->max_gap);
             print_cell(row->final_bound);
             printf("  %9.3g\n", row->seconds);
@@ -229,13 +236,18 @@ static int write_all(const struct comparison *comparison, const struct report_me
         by_fo[c] = by_stage[c];
         by_fo[c].x = curve->fo;
     }
+    bool gaps = comparison->has_optimum;
+    const char *height = gaps ? "gap to the optimum" : "objective";
     const struct plot plots[] = {
-        {"Gap against stage", "stage (points so far)", "gap to the optimum", true, true, count, by_stage,
-         comparison->epsilon, "epsilon",
-         "The lower the better: how far each method's model is from the best one for all points so "
-         "far. The line is the mean over the seeds, the band spans them."},
-        {"Gap against gradients", "gradients computed so far (FO)", "gap to the optimum", true, true, count, by_fo,
-         comparison->epsilon, "epsilon", "The further left and down the better: the same gaps against what they cost."},
+        {gaps ? "Gap against stage" : "Objective against stage", "stage (points so far)", height, true, true, count,
+         by_stage, comparison->epsilon, "epsilon",
+         gaps ? "The lower the better: how far each method's model is from the best one for all points so "
+                "far. The line is the mean over the seeds, the band spans them."
+              : "The lower the better: mean loss and regulariser over all points so far. The line is the mean over the "
+                "seeds, the band spans them. What the best model would have is not known: a network is not convex."},
+        {gaps ? "Gap against gradients" : "Objective against gradients", "gradients computed so far (FO)", height, true,
+         true, count, by_fo, comparison->epsilon, "epsilon",
+         "The further left and down the better: the same against what it cost."},
     };
     char *command = command_text(comparison->arguments);
     struct report report = {
@@ -276,7 +288,10 @@ int compare_write(const struct comparison *comparison)
         failed += rows[c].failed;
     int code = whole ? write_all(comparison, rows, curves, series, series + count) : fail(EXIT_FAILED, "out of memory");
     if (code == EXIT_DONE) {
-        (comparison->arguments->json ? print_json : print_table)(rows, count);
+        if (comparison->arguments->json)
+            print_json(rows, count);
+        else
+            print_table(rows, count, comparison->has_optimum);
         if (!comparison->arguments->quiet)
             fprintf(stderr, "keepfit: report in %s/report.html\n", comparison->arguments->out);
     }

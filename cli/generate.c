@@ -2,7 +2,7 @@
  *
  *   squared, huber    target = row.w + noise * normal
  *   logistic, hinge   +1 with probability 1/(1+exp(-4 row.w)), else -1; a share `noise` of the labels is drawn at random
- *   softmax           the class with the largest score among `classes` hidden models, likewise
+ *   softmax, network  the class with the largest score among `classes` hidden models, likewise
  *
  * w has norm 1 and row entries variance 1/nnz, so scores are of order 1 whatever the size. With drift D the hidden model moves
  * by D in a fixed random direction from the first row to the last. */
@@ -19,6 +19,7 @@
 struct recipe {
     struct source source;
     uint64_t rows, features, nnz, classes;
+    bool many; /* classes, rather than numbers or -1 and +1 */
     double noise, drift;
     const char *loss;
     double *weights, *direction; /* [class][feature] */
@@ -71,7 +72,7 @@ static double target_of(struct recipe *recipe, double progress)
     if (strcmp(recipe->loss, "squared") == 0 || strcmp(recipe->loss, "huber") == 0)
         return score(recipe, 0, progress) + recipe->noise * normal(source);
     bool random = uniform(source) < recipe->noise;
-    if (strcmp(recipe->loss, "softmax") != 0) {
+    if (!recipe->many) {
         double chance = random ? 0.5 : 1 / (1 + exp(-4 * score(recipe, 0, progress)));
         return uniform(source) < chance ? 1 : -1;
     }
@@ -174,12 +175,14 @@ int run_generate(struct arguments *arguments)
 {
     char loss[16];
     snprintf(loss, sizeof loss, "%s", keepfit_options_get(arguments->options, "loss"));
+    bool many = strcmp(loss, "softmax") == 0 || is_network(arguments->options);
     struct recipe recipe = {
         .source = {strtoull(keepfit_options_get(arguments->options, "seed"), NULL, 10)},
         .rows = arguments->rows,
         .features = arguments->features,
         .nnz = arguments->nnz ? arguments->nnz : arguments->features,
-        .classes = strcmp(loss, "softmax") == 0 ? arguments->classes : 1,
+        .many = many,
+        .classes = many ? arguments->classes : 1,
         .noise = arguments->noise,
         .drift = arguments->drift,
         .loss = loss,

@@ -5,6 +5,23 @@
 #include "output.h"
 #include "stored.h"
 
+static void print_rows(const double *weights, size_t rows, size_t columns)
+{
+    for (size_t f = 0; f < rows; f++) {
+        printf("%zu", f + 1);
+        for (size_t k = 0; k < columns; k++)
+            printf(" %.17g", weights[f * columns + k]);
+        putchar('\n');
+    }
+}
+
+static void print_numbers(const char *name, const double *numbers, size_t count)
+{
+    fputs(name, stdout);
+    for (size_t k = 0; k < count; k++)
+        printf(" %.17g", numbers[k]);
+}
+
 static void print_text(const keepfit_description *model, bool weights)
 {
     printf("keepfit model (library %s)\n", model->version);
@@ -13,21 +30,20 @@ static void print_text(const keepfit_description *model, bool weights)
     printf("  stages    %llu\n  gradients %llu\n  features  %llu\n", (unsigned long long)model->stages,
            (unsigned long long)model->fo, (unsigned long long)model->features);
     printf("  scale     %s%s\n", model->scale, model->scale[0] == 'n' ? "" : " (weights are for unscaled rows)");
-    printf("  intercept");
-    for (size_t k = 0; k < model->outputs; k++)
-        printf(" %.17g", model->intercepts[k]);
-    if (model->classes) {
-        printf("\n  labels   ");
-        for (size_t k = 0; k < model->classes; k++)
-            printf(" %.17g", model->labels[k]);
-    }
+    if (model->hidden)
+        printf("  hidden    %zu units\n", model->hidden);
+    print_numbers("  intercept", model->intercepts, model->outputs);
+    if (model->classes)
+        print_numbers("\n  labels   ", model->labels, model->classes);
     putchar('\n');
-    for (size_t f = 0; weights && f < model->features; f++) {
-        printf("%zu", f + 1);
-        for (size_t k = 0; k < model->outputs; k++)
-            printf(" %.17g", model->weights[f * model->outputs + k]);
-        putchar('\n');
+    if (weights && model->hidden) {
+        print_numbers("hidden intercepts", model->hidden_intercepts, model->hidden);
+        printf("\nhidden weights, a feature a line\n");
+        print_rows(model->hidden_weights, model->features, model->hidden);
+        printf("weights, a hidden unit a line\n");
     }
+    if (weights)
+        print_rows(model->weights, stored_last_inputs(model), model->outputs);
 }
 
 static int inspect_model(const struct arguments *arguments)

@@ -137,7 +137,7 @@ int run_predict(struct arguments *arguments)
         keepfit_model_describe(model, &described);
         double *scores = calloc(described.outputs, sizeof *scores);
         if (shown == SHOW_PROBABILITY && strcmp(described.loss, "logistic") != 0 &&
-            strcmp(described.loss, "softmax") != 0)
+            strcmp(described.loss, "softmax") != 0 && strcmp(described.loss, "network") != 0)
             code = fail(EXIT_USAGE, "--output: a model with loss %s has no probabilities", described.loss);
         else
             code = scores ? predict_all(arguments, model, &described, stream, shown, scores)

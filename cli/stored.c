@@ -32,6 +32,11 @@ static void print_array(FILE *file, const char *name, const double *values, size
     fputc(']', file);
 }
 
+size_t stored_last_inputs(const keepfit_description *model)
+{
+    return model->hidden ? model->hidden : (size_t)model->features;
+}
+
 void stored_model_json(FILE *file, const keepfit_description *model, bool weights)
 {
     const struct {
@@ -48,6 +53,7 @@ void stored_model_json(FILE *file, const keepfit_description *model, bool weight
                    {"stages", (double)model->stages},
                    {"fo", (double)model->fo},
                    {"features", (double)model->features},
+                   {"hidden", (double)model->hidden},
                    {"outputs", (double)model->outputs}};
     fputc('{', file);
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
@@ -61,6 +67,10 @@ void stored_model_json(FILE *file, const keepfit_description *model, bool weight
     print_array(file, "labels", model->labels, model->classes);
     print_array(file, "intercepts", model->intercepts, model->outputs);
     if (weights)
-        print_array(file, "weights", model->weights, model->features * model->outputs);
+        print_array(file, "weights", model->weights, stored_last_inputs(model) * model->outputs);
+    if (model->hidden)
+        print_array(file, "hidden_intercepts", model->hidden_intercepts, model->hidden);
+    if (weights && model->hidden)
+        print_array(file, "hidden_weights", model->hidden_weights, model->features * model->hidden);
     fprintf(file, "\n}\n");
 }

@@ -11,6 +11,9 @@ enum stored_kind { STORED_MODEL, STORED_JOURNAL, STORED_CHECKPOINT };
 
 enum stored_kind stored_kind(const char *path);
 
+/* Rows of the last layer's weights. */
+size_t stored_last_inputs(const keepfit_description *model);
+
 /* The model as JSON, with its weights if asked for. */
 void stored_model_json(FILE *file, const keepfit_description *model, bool weights);
 

@@ -29,6 +29,8 @@ def load(path):
     import numpy as np
 
     model = Model.load(path)
+    if model.hidden:
+        raise ValueError("%s holds a network, which has no estimator here; Model.load gives its weights" % path)
     kind = KeepfitClassifier if model.classification else KeepfitRegressor
     estimator = kind(model.loss, lam=model.lam, epsilon=model.epsilon, delta=model.delta)
     whole = np.all(model.labels == np.round(model.labels))

@@ -15,7 +15,8 @@ def _numbers(pointer, *shape: int) -> np.ndarray:
 
 class Model:
     """Scores are ``row @ weights + intercepts``; ``labels`` are the classes in the order of the scores (for two
-    classes with one score, the second is the positive one)."""
+    classes with one score, the second is the positive one). A network (``hidden`` units, otherwise 0) has
+    ``maximum(0, row @ hidden_weights + hidden_intercepts)`` in the row's place."""
 
     def __init__(self, handle):
         self.handle = ffi.gc(handle, lib.keepfit_model_free)
@@ -28,7 +29,10 @@ class Model:
         self.classification = bool(description.classification)
         self.labels = _numbers(description.labels, description.classes)
         self.intercepts = _numbers(description.intercepts, description.outputs)
-        self.weights = _numbers(description.weights, description.features, description.outputs)
+        self.hidden = description.hidden
+        self.weights = _numbers(description.weights, self.hidden or description.features, description.outputs)
+        self.hidden_intercepts = _numbers(description.hidden_intercepts, self.hidden)
+        self.hidden_weights = _numbers(description.hidden_weights, description.features if self.hidden else 0, self.hidden)
 
     def __reduce__(self):
         with tempfile.TemporaryDirectory() as folder:
