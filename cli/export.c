@@ -103,6 +103,7 @@ static const struct point_format point_formats[] = {
 
 struct model_format {
     const char *name;
+    bool any; /* networks too; the others have one weight a feature and output */
     int (*write)(FILE *file, const keepfit_description *model);
 };
 
@@ -170,9 +171,9 @@ static int model_liblinear(FILE *file, const keepfit_description *model)
 }
 
 static const struct model_format model_formats[] = {
-    {"json", model_json},
-    {"npy", model_npy},
-    {"liblinear", model_liblinear},
+    {"json", true, model_json},
+    {"npy", false, model_npy},
+    {"liblinear", false, model_liblinear},
 };
 
 static int export_model(const struct arguments *arguments, const struct model_format *format, FILE *file)
@@ -184,7 +185,10 @@ static int export_model(const struct arguments *arguments, const struct model_fo
     if (status != KEEPFIT_OK)
         return fail_status(status, error.message);
     keepfit_model_describe(model, &description);
-    int code = format->write(file, &description);
+    int code = description.hidden && !format->any
+                   ? fail(EXIT_DATA, "%s: a network is no linear model; it goes out with --to json only",
+                          arguments->positional[0])
+                   : format->write(file, &description);
     keepfit_model_free(model);
     return code;
 }
