@@ -202,8 +202,9 @@ static keepfit_status refuse(const struct row *row, const char *value, keepfit_e
     switch (row->shown.type) {
     case KEEPFIT_CHOICE:
         if (row->number)
-            return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s (a whole number from %.0f to %.0f)", key,
-                           value, row->shown.choices, row->least, row->most);
+            return kf_fail(error, KEEPFIT_USAGE,
+                           "--%s: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)", key, value,
+                           row->shown.choices, row->least, row->most);
         return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s", key, value, row->shown.choices);
     case KEEPFIT_FLAG:
         return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is neither true nor false", key, value);
