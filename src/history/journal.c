@@ -56,7 +56,7 @@ static keepfit_status find_generation(struct kf_journal *journal, bool writing, 
             kf_fail(error, KEEPFIT_USAGE, "%s: is no journal, and holds other things ('%s'), so none is made there",
                     journal->folder, foreign);
     } else if (!writing) {
-        status = kf_fail(error, KEEPFIT_CORRUPT, "%s: there is no journal in this folder", journal->folder);
+        status = kf_fail(error, KEEPFIT_IO, "%s: there is no journal in this folder", journal->folder);
     }
     kf_names_free(&names);
     return status;

@@ -28,7 +28,7 @@ struct kf_journal {
 };
 
 /* Reads the journal: all sound records, a torn tail or damage behind them, the newest sound checkpoint. Changes nothing.
- * A folder without a journal: KEEPFIT_CORRUPT. */
+ * A folder without a journal: KEEPFIT_IO. */
 keepfit_status kf_journal_read(struct kf_journal *journal, const keepfit_disk *disk, const char *folder,
                                keepfit_error *error);
 

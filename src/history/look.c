@@ -175,7 +175,7 @@ keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options 
         return kf_fail(error, KEEPFIT_IO, "%s: there is no such folder", folder);
     keepfit_status status = kf_journal_open(&journal, disk, folder, &reason);
     if (status == KEEPFIT_OK && !journal.home)
-        status = kf_fail(&reason, KEEPFIT_CORRUPT, "%s: there is no journal in this folder", folder);
+        status = kf_fail(&reason, KEEPFIT_IO, "%s: there is no journal in this folder", folder);
     if (status == KEEPFIT_OK && journal.torn)
         status = kf_journal_continue(&journal, &reason);
     if (status == KEEPFIT_OK)

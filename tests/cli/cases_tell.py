@@ -8,7 +8,7 @@ import subprocess
 
 from harness import Skipped, libsvm, numbers, over, same, two_classes
 
-COMMANDS = ("train", "predict", "compare", "inspect", "generate", "list", "help")
+COMMANDS = ("train", "predict", "compare", "reproduce", "inspect", "verify", "export", "compact", "generate", "list", "help")
 LOSSES = ("squared", "logistic", "huber", "hinge", "softmax")
 FAMILIES = ("methods", "losses", "domains", "formats", "options", "features")
 

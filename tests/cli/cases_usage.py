@@ -97,7 +97,7 @@ WRONG = (
     ("no model for predict", "predict", "needs"),
     ("three files for predict", "predict MODEL NUM NUM", "NUM"),
     ("unknown output", "predict --output foo MODEL NUM", "--output"),
-    ("no model for inspect", "inspect", "FILE"),
+    ("no model for inspect", "inspect", "CHECKPOINT"),
     ("two models for inspect", "inspect MODEL MODEL", "MODEL"),
     ("no file for compare", "compare", "FILE"),
     ("no methods", "compare --methods , NUM", "--methods"),
