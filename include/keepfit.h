@@ -344,8 +344,8 @@ KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimensio
  * option sync says, the machine. keepfit_fit_create then takes over what the folder holds, and the fit goes on bit for bit as it
  * would have without the break. A folder is used by one fit at a time. docs/reliability.md states the promises.
  *
- * When the disk fails, the call fails with KEEPFIT_IO, the point was not taken, and the fit refuses further ones but can still
- * be read. */
+ * When the disk fails, the call fails with KEEPFIT_IO: what it pushed is not acknowledged, though the model may know it, and the
+ * fit refuses further points but can still be read. A fit that is created again tells what has come through. */
 typedef struct keepfit_durability {
     uint64_t resumed;      /* points that the journal held when the fit was created, those that have left included */
     uint64_t replayed;     /* of those, points whose stages were run again, since no checkpoint had them */
