@@ -83,7 +83,12 @@ static keepfit_status apply_line(keepfit_options *options, char *line, const cha
         return kf_fail(error, KEEPFIT_USAGE,
                        "--%s: is %s, but %s was made with %s; leave it out, or use another folder", key,
                        *here ? here : "absent", from, *value ? value : "none");
-    return kf_options_put(options, key, value, strcmp(line, "set") == 0, error);
+    keepfit_error refusal = {0};
+    keepfit_status status = kf_options_put(options, key, value, strcmp(line, "set") == 0, &refusal);
+    if (status == KEEPFIT_USAGE)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: its settings hold what this version refuses: %s", from,
+                       refusal.message);
+    return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
 
 keepfit_status kf_settings_apply(const struct kf_settings *settings, keepfit_options *options, const char *from,

@@ -133,6 +133,12 @@ def model(loss, outputs, classes, features, unit_rows=0, texts=("csvrg", "none",
     return body + struct.pack("<%dd" % numbers, *range(1, numbers + 1))
 
 
+for choice in range(24):
+    seed("journal", "%d-as-it-is" % choice, choice, b"")
+    seed("journal", "%d-a-bit" % choice, choice, bytes([8 * choice % 256, choice % 3, 0x10]))
+    seed("journal", "%d-a-number" % choice, choice, bytes([64 + 8 * choice % 160, 0, 0x80 + choice % 16]))
+    seed("journal", "%d-cut" % choice, choice, bytes([100 * choice % 256, choice % 16, 0xff]))
+
 for problem in range(19):
     seed("snapshot", "%d-as-it-is" % problem, problem, b"")
     seed("snapshot", "%d-a-bit" % problem, problem, bytes([8 * problem, 0, 0x20]))
