@@ -136,10 +136,12 @@ static keepfit_status make_folder(const struct kf_journal *journal, keepfit_erro
         return kf_fail(error, KEEPFIT_USAGE, "%s: is not a folder, so no journal is kept there", journal->folder);
     if (problem == 0)
         return KEEPFIT_OK;
+    if (problem != -ENOENT)
+        return kf_disk_fail(error, journal->folder, "cannot look at the journal's folder", problem);
     char *parent = kf_disk_folder_of(journal->folder);
     problem = parent ? disk->make_folder(disk->context, journal->folder) : -ENOMEM;
-    if (problem == 0)
-        problem = disk->sync_folder(disk->context, parent);
+    if (problem == 0 && (problem = disk->sync_folder(disk->context, parent)) != 0)
+        disk->remove(disk->context, journal->folder); /* or the next one would take it for durable */
     free(parent);
     return problem == 0 ? KEEPFIT_OK
                         : kf_disk_fail(error, journal->folder, "cannot make the journal's folder", problem);

@@ -171,8 +171,9 @@ keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options 
     keepfit_disk_kind kind;
     uint64_t spoilt = 0;
     const keepfit_disk *disk = kf_disk_of(options);
-    if (disk->examine(disk->context, folder, &kind, NULL) != 0) /* opening for writing would make it */
-        return kf_fail(error, KEEPFIT_IO, "%s: there is no such folder", folder);
+    int problem = disk->examine(disk->context, folder, &kind, NULL);
+    if (problem != 0) /* opening for writing would make it */
+        return kf_disk_fail(error, folder, "cannot look at the folder", problem);
     keepfit_status status = kf_journal_open(&journal, disk, folder, &reason);
     if (status == KEEPFIT_OK && !journal.home)
         status = kf_fail(&reason, KEEPFIT_IO, "%s: there is no journal in this folder", folder);

@@ -1,7 +1,7 @@
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* nftw */
 #include "operations.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,9 @@
 #include "base/crc32c.h"
 #include "tap.h"
 
-static char folder[] = "/tmp/keepfit-faults-XXXXXX";
+/* In memory where that can be had, for the sake of speed. */
+static char folders[][40] = {"/dev/shm/keepfit-faults-XXXXXX", "/tmp/keepfit-faults-XXXXXX"};
+static const char *folder;
 
 static void no_calm(void)
 {
@@ -85,7 +87,8 @@ void operations_begin(void)
     static const char table[] = "a,\"b\",y\n1,2,1\n2,1,-1\n3,0.5,1\n-1,2,-1\n";
     static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 0, 3, 4, 0, 6, 7, 8};
     static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 0};
-    TAP_NEED(mkdtemp(folder));
+    folder = mkdtemp(folders[0]) ? folders[0] : mkdtemp(folders[1]);
+    TAP_NEED(folder);
     write_file("rows.svm", rows, sizeof rows - 1);
     write_gzip("rows.svm.gz", rows, sizeof rows - 1);
     write_file("table.csv", table, sizeof table - 1);
@@ -96,13 +99,18 @@ void operations_begin(void)
     write_file("x-labels-idx1-ubyte", labels, sizeof labels);
 }
 
+static int remove_one(const char *path, const struct stat *state, int kind, struct FTW *place)
+{
+    (void)state, (void)kind, (void)place;
+    return remove(path);
+}
+
+void operations_wipe(const char *path)
+{
+    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 void operations_end(void)
 {
-    DIR *open = opendir(folder);
-    TAP_NEED(open);
-    for (struct dirent *entry; (entry = readdir(open));)
-        if (entry->d_name[0] != '.')
-            unlink(operations_path(entry->d_name));
-    closedir(open);
-    rmdir(folder);
+    operations_wipe(folder);
 }

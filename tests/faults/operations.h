@@ -15,7 +15,8 @@ struct outcome {
 struct operation {
     char name[160];
     char settings[512];
-    const char *path; /* where it takes a file */
+    const char *path;                                   /* where it takes a file */
+    void (*prepare)(const struct operation *operation); /* before each run, while nothing fails; may be NULL */
     void (*run)(const struct operation *operation, struct outcome *outcome);
 };
 
@@ -30,9 +31,12 @@ void add_to_digest(struct outcome *outcome, const void *bytes, size_t count);
 void operations_begin(void);
 void operations_end(void);
 const char *operations_path(const char *name);
+/* Removes a folder and all that is in it; not by calls that are made to fail. */
+void operations_wipe(const char *path);
 
 /* Operation k, NULL past the last; with `few`, fewer of a kind. */
 size_t fit_operations(struct operation *list, size_t most, bool few);
 size_t stream_operations(struct operation *list, size_t most);
+size_t journal_operations(struct operation *list, size_t most);
 
 #endif

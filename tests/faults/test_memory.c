@@ -32,6 +32,8 @@ static bool fail_each(const struct operation *operation, const struct outcome *e
 {
     for (uint64_t k = 1;; k++) {
         struct outcome outcome = {0};
+        if (operation->prepare)
+            operation->prepare(operation);
         memory_arm(k, for_good);
         operation->run(operation, &outcome);
         memory_disarm();
@@ -50,7 +52,11 @@ static bool fail_each(const struct operation *operation, const struct outcome *e
 static void test_operation(struct tap *tap, const struct operation *operation)
 {
     struct outcome first = {0}, expected = {0};
+    if (operation->prepare)
+        operation->prepare(operation);
     operation->run(operation, &first); /* what is made once for all is made now */
+    if (operation->prepare)
+        operation->prepare(operation);
     memory_arm(0, false);
     operation->run(operation, &expected);
     if (!tap_check(tap, expected.status == KEEPFIT_OK && !expected.breach && memory_held() == 0, "%s: works",
@@ -74,6 +80,7 @@ int main(int count, char **arguments)
     operations_calm = memory_disarm;
     size_t operations = fit_operations(list, OPERATIONS_MOST, few);
     operations += stream_operations(list + operations, OPERATIONS_MOST - operations);
+    operations += journal_operations(list + operations, OPERATIONS_MOST - operations);
     for (size_t k = 0; k < operations; k++)
         test_operation(&tap, &list[k]);
     operations_end();

@@ -44,6 +44,8 @@ static bool fail_each(const struct operation *operation, const struct outcome *e
 {
     for (uint64_t k = 1;; k++) {
         struct outcome outcome = {0};
+        if (operation->prepare)
+            operation->prepare(operation);
         memory_arm(0, false);
         system_arm(fault, k, for_good);
         operation->run(operation, &outcome);
@@ -63,7 +65,11 @@ static bool fail_each(const struct operation *operation, const struct outcome *e
 static void test_operation(struct tap *tap, const struct operation *operation)
 {
     struct outcome first = {0}, expected = {0};
+    if (operation->prepare)
+        operation->prepare(operation);
     operation->run(operation, &first); /* what is made once for all is made now */
+    if (operation->prepare)
+        operation->prepare(operation);
     operation->run(operation, &expected);
     if (!tap_check(tap, expected.status == KEEPFIT_OK && !expected.breach, "%s: works", operation->name))
         printf("# %s %s\n", expected.error.message, expected.breach ? expected.breach : "");
@@ -84,6 +90,7 @@ int main(void)
     operations_begin();
     operations_calm = system_disarm;
     size_t operations = stream_operations(list, OPERATIONS_MOST);
+    operations += journal_operations(list + operations, OPERATIONS_MOST - operations);
     for (size_t k = 0; k < operations; k++)
         test_operation(&tap, &list[k]);
     operations_end();

@@ -1,0 +1,250 @@
+/* Journals: written, gone on from, compacted, looked at, repaired. Whatever failed meanwhile, once nothing fails any more a fit goes
+ * on from the folder, has every point that was acknowledged, and is bit for bit what a fit without a journal would be. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "operations.h"
+#include "tap.h"
+
+/* What happens to a fit, in order. A journal that was prepared has all but the last of it behind it. */
+static const char story[] = "ppppprpcpp";
+#define STEPS (sizeof story - 1)
+#define PROBLEM "method=csvrg inner=3 outer=2 loss=logistic lambda=0.1 bias=1 threads=1"
+
+static keepfit_point point_at(uint64_t arrival)
+{
+    static const uint32_t index[][2] = {{0, 1}, {1, 3}};
+    static double value[2];
+    value[0] = (double)arrival;
+    value[1] = -0.5;
+    return (keepfit_point){
+        .row = {.count = 2, .index = index[arrival % 2], .value = value}, .target = (double)(arrival % 2), .weight = 1};
+}
+
+/* Point, removal, checkpoint. */
+static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
+{
+    keepfit_report report;
+    keepfit_fit_report(fit, &report);
+    keepfit_point point = point_at(report.stage + 1);
+    switch (step) {
+    case 'p':
+        return keepfit_fit_push(fit, &point);
+    case 'r':
+        return keepfit_fit_remove(fit, 1);
+    default:
+        return durable ? keepfit_fit_checkpoint(fit) : KEEPFIT_OK;
+    }
+}
+
+/* How many steps it takes to get to where the fit is; those that leave no trace count as taken. */
+static size_t steps_behind(keepfit_fit *fit)
+{
+    keepfit_report report;
+    keepfit_fit_report(fit, &report);
+    uint64_t stage = 0, points = 0;
+    for (size_t k = 0; k < STEPS; k++) {
+        if (stage == report.stage && points == report.points && story[k] != 'c')
+            return k;
+        stage += story[k] == 'p';
+        points += story[k] == 'p' ? 1 : story[k] == 'r' ? (uint64_t)-1 : 0;
+    }
+    return stage == report.stage && points == report.points ? STEPS : SIZE_MAX;
+}
+
+static uint64_t model_digest(keepfit_fit *fit)
+{
+    struct outcome outcome = {0};
+    size_t dimension;
+    const double *x = keepfit_fit_iterate(fit, &dimension);
+    add_to_digest(&outcome, x, dimension * sizeof *x);
+    return outcome.digest;
+}
+
+/* Of a fit that was never interrupted. */
+static uint64_t unbroken_digest(size_t steps)
+{
+    keepfit_options *options = NULL;
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    TAP_NEED(make_options(PROBLEM, &options, &error) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_create(options, &fit, &error) == KEEPFIT_OK);
+    for (size_t k = 0; k < steps; k++)
+        TAP_NEED(take_step(fit, story[k], false) == KEEPFIT_OK);
+    uint64_t digest = model_digest(fit);
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+    return digest;
+}
+
+static keepfit_status open_fit(const struct operation *operation, keepfit_fit **fit, keepfit_error *error)
+{
+    keepfit_options *options = NULL;
+    keepfit_status status = make_options(operation->settings, &options, error);
+    if (status == KEEPFIT_OK)
+        status = keepfit_fit_create(options, fit, error);
+    keepfit_options_free(options);
+    return status;
+}
+
+/* `known` steps have been acknowledged; one more may have been taken. */
+static const char *check_recovery(const struct operation *operation, size_t known)
+{
+    keepfit_fit *fit = NULL;
+    keepfit_error error = {0};
+    if (open_fit(operation, &fit, &error) != KEEPFIT_OK) {
+        printf("# %s\n", error.message);
+        return "no fit can go on from the journal";
+    }
+    size_t steps = steps_behind(fit);
+    while (known < STEPS && story[known] == 'c') /* leaves no trace in the fit */
+        known++;
+    const char *breach = NULL;
+    if (steps < known)
+        breach = "something that was acknowledged is lost";
+    else if (steps > known + 1 + (known + 1 < STEPS && story[known + 1] == 'c'))
+        breach = "there is more than was ever done";
+    else if (model_digest(fit) != unbroken_digest(steps))
+        breach = "the fit is not what it would have been";
+    keepfit_fit_free(fit);
+    return breach;
+}
+
+/* ---- before anything fails ---- */
+
+static void prepare_nothing(const struct operation *operation)
+{
+    operations_wipe(operation->path);
+}
+
+static void prepare_journal(const struct operation *operation)
+{
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    prepare_nothing(operation);
+    TAP_NEED(open_fit(operation, &fit, &error) == KEEPFIT_OK);
+    for (size_t k = 0; k + 1 < STEPS; k++)
+        TAP_NEED(take_step(fit, story[k], true) == KEEPFIT_OK);
+    keepfit_fit_free(fit);
+}
+
+static void prepare_torn(const struct operation *operation)
+{
+    char path[400];
+    prepare_journal(operation);
+    snprintf(path, sizeof path, "%s/000001/00000000000000000001.segment", operation->path);
+    FILE *file = fopen(path, "ab");
+    TAP_NEED(file && fwrite("torn", 1, 4, file) == 4 && fclose(file) == 0);
+}
+
+/* ---- while something fails ---- */
+
+/* The steps from..to-1, and where they lead. */
+static void run_steps(const struct operation *operation, keepfit_fit *fit, size_t from, struct outcome *outcome)
+{
+    size_t k = from;
+    while (k < STEPS && (outcome->status = take_step(fit, story[k], true)) == KEEPFIT_OK)
+        k++;
+    outcome->digest = model_digest(fit);
+    outcome->error = *keepfit_fit_error(fit);
+    keepfit_fit_free(fit);
+    operations_calm();
+    outcome->breach = check_recovery(operation, k);
+}
+
+static void run_write(const struct operation *operation, struct outcome *outcome)
+{
+    keepfit_fit *fit = NULL;
+    outcome->status = open_fit(operation, &fit, &outcome->error);
+    if (outcome->status == KEEPFIT_OK) {
+        run_steps(operation, fit, 0, outcome);
+        return;
+    }
+    operations_calm();
+    outcome->breach = check_recovery(operation, 0);
+}
+
+static void run_resume(const struct operation *operation, struct outcome *outcome)
+{
+    keepfit_fit *fit = NULL;
+    outcome->status = open_fit(operation, &fit, &outcome->error);
+    if (outcome->status == KEEPFIT_OK) {
+        run_steps(operation, fit, STEPS - 1, outcome);
+        return;
+    }
+    operations_calm();
+    outcome->breach = check_recovery(operation, STEPS - 1);
+}
+
+static void run_compact(const struct operation *operation, struct outcome *outcome)
+{
+    keepfit_fit *fit = NULL;
+    outcome->status = open_fit(operation, &fit, &outcome->error);
+    if (outcome->status == KEEPFIT_OK) {
+        outcome->status = keepfit_fit_compact(fit);
+        if (outcome->status == KEEPFIT_OK) {
+            run_steps(operation, fit, STEPS - 1, outcome);
+            return;
+        }
+        outcome->error = *keepfit_fit_error(fit);
+    }
+    keepfit_fit_free(fit);
+    operations_calm();
+    outcome->breach = check_recovery(operation, STEPS - 1);
+}
+
+/* Every point, and what is told of them. */
+static void run_look(const struct operation *operation, struct outcome *outcome)
+{
+    keepfit_journal *journal = NULL;
+    outcome->status = keepfit_journal_open(operation->path, NULL, &journal, &outcome->error);
+    if (outcome->status != KEEPFIT_OK)
+        return;
+    keepfit_point point;
+    uint64_t arrival;
+    while ((outcome->status = keepfit_journal_next(journal, &point, &arrival)) == KEEPFIT_OK) {
+        add_to_digest(outcome, &arrival, sizeof arrival);
+        add_to_digest(outcome, point.row.value, point.row.count * sizeof *point.row.value);
+    }
+    outcome->status = outcome->status == KEEPFIT_END ? KEEPFIT_OK : outcome->status;
+    outcome->error.status = outcome->status;
+    keepfit_journal_close(journal);
+}
+
+static void run_repair(const struct operation *operation, struct outcome *outcome)
+{
+    outcome->status = keepfit_journal_repair(operation->path, NULL, &outcome->error);
+    operations_calm();
+    keepfit_journal *journal = NULL;
+    keepfit_journal_info info = {0};
+    if (keepfit_journal_open(operation->path, NULL, &journal, NULL) == KEEPFIT_OK)
+        keepfit_journal_describe(journal, &info);
+    if (outcome->status == KEEPFIT_OK && info.torn)
+        outcome->breach = "a torn tail is left";
+    keepfit_journal_close(journal);
+    if (!outcome->breach)
+        outcome->breach = check_recovery(operation, STEPS - 1);
+}
+
+size_t journal_operations(struct operation *list, size_t most)
+{
+    static const struct {
+        const char *name;
+        void (*prepare)(const struct operation *);
+        void (*run)(const struct operation *, struct outcome *);
+    } all[] = {
+        {"journal: written", prepare_nothing, run_write},     {"journal: gone on from", prepare_journal, run_resume},
+        {"journal: compacted", prepare_journal, run_compact}, {"journal: looked at", prepare_journal, run_look},
+        {"journal: repaired", prepare_torn, run_repair},
+    };
+    size_t count = sizeof all / sizeof all[0];
+    TAP_NEED(count <= most);
+    for (size_t k = 0; k < count; k++) {
+        list[k] = (struct operation){.prepare = all[k].prepare, .run = all[k].run};
+        list[k].path = strcpy(malloc(320), operations_path("journal"));
+        snprintf(list[k].name, sizeof list[k].name, "%s", all[k].name);
+        snprintf(list[k].settings, sizeof list[k].settings, "%s journal=%s", PROBLEM, list[k].path);
+    }
+    return count;
+}
