@@ -52,19 +52,24 @@ bool stage_is_recorded(uint64_t stage, uint64_t n)
 
 struct curve curve_of(const struct unit *units, size_t seeds, size_t x_column, size_t y_column)
 {
-    size_t count = units[0].frame.rows;
-    for (size_t s = 1; s < seeds; s++)
-        count = units[s].frame.rows < count ? units[s].frame.rows : count;
+    size_t count = 0;
+    for (size_t s = 0; s < seeds; s++)
+        count = units[s].frame.rows > count ? units[s].frame.rows : count;
     double *space = must_allocate(4 * count * sizeof *space);
     struct curve curve = {count, space, space + count, space + 2 * count, space + 3 * count};
     for (size_t k = 0; k < count; k++) {
         struct range range = range_empty();
+        double there = 0;
         for (size_t s = 0; s < seeds; s++) {
+            if (units[s].frame.rows <= k)
+                continue;
             double y = frame_at(&units[s].frame, k, y_column);
-            curve.x[k] += frame_at(&units[s].frame, k, x_column) / (double)seeds;
-            curve.mean[k] += y / (double)seeds;
+            curve.x[k] = frame_at(&units[s].frame, k, x_column);
+            curve.mean[k] += y;
             range_widen(&range, y);
+            there++;
         }
+        curve.mean[k] /= there;
         curve.low[k] = range.low;
         curve.high[k] = range.high;
     }

@@ -23,7 +23,8 @@ struct curve {
     double *x, *mean, *low, *high;
 };
 
-/* units: those of the seeds, one after the other, with the same stages. A seed that ended early ends the curve. */
+/* units: those of the seeds, one after the other, with the same stages. A seed that ended early counts
+ * as far as it went. */
 struct curve curve_of(const struct unit *units, size_t seeds, size_t x_column, size_t y_column);
 void curve_free(struct curve *curve);
 struct plot_series curve_series(const struct curve *curve, const char *name);
