@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test fuzz bench install clean
+.PHONY: all demo test fuzz bench reproduction install clean
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -29,6 +29,12 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@/usr/bin/python3 bench/run.py $(BUILD) --write
 	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/guarantee.py $(BUILD) "$$KEEPFIT_DATA" --write
+
+# An hour on two cores; what has been computed is kept in reproduction/ and not computed again.
+reproduction: all
+	@test -n "$$KEEPFIT_DATA" || { echo "KEEPFIT_DATA=DIR must name the folder with the data sets"; exit 1; }
+	@$(BUILD)/keepfit reproduce all --out reproduction
+	@scripts/reproduction reproduction
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild

@@ -102,15 +102,15 @@ static void draw_set(const struct setting *setting, const struct unit *units, si
         curve_free(&curves[c]);
 }
 
-static void write_table(struct article *article, const struct outcome *outcomes)
+static void write_table(struct article *article, const struct outcome *outcomes, size_t seeds)
 {
     article_table(article,
                   "method|FO in all|FO a stage|share of svrg|final gap|mean gap, last half|largest gap from stage 10");
     for (size_t c = 0; c < RIDGE_CONTESTANTS; c++) {
         const struct outcome *one = &outcomes[c];
-        char remark[48] = "";
+        char remark[64] = "";
         if (one->diverged)
-            snprintf(remark, sizeof remark, " (%zu seeds diverged)", one->diverged);
+            snprintf(remark, sizeof remark, " (%zu of %zu seeds diverged)", one->diverged, seeds);
         article_row(article, "%s%s|%.0f|%.1f|%.2f%%|%.2e|%.2e|%.2e", labels[c], remark, one->fo, one->fo / one->stages,
                     100 * one->fo / outcomes[SVRG].fo, one->final_gap, one->late_gap, one->largest_gap);
     }
@@ -238,7 +238,7 @@ void ridge_report(const struct setting *setting, const struct unit *units, struc
             outcomes[set][c] = summarise(units_of(setting, units, set, c), ridge_seeds(setting), stages);
         draw_set(setting, units, set, article, RIDGE_GAP);
         draw_set(setting, units, set, article, RIDGE_FO);
-        write_table(article, outcomes[set]);
+        write_table(article, outcomes[set], ridge_seeds(setting));
     }
     article_heading(article, "What the ridge regressions say");
     find_share(article, outcomes, setting->quick);

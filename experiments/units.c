@@ -38,6 +38,12 @@ struct unit *plan_unit(struct plan *plan, uint64_t run)
     return unit;
 }
 
+/* Under the lock: nobody failed, and the user has not stopped it. */
+static bool may_go_on(void)
+{
+    return work.code == EXIT_DONE && !stop_signal;
+}
+
 bool unit_tick(struct unit *unit, double share)
 {
     pthread_mutex_lock(&work.lock);
@@ -46,7 +52,7 @@ bool unit_tick(struct unit *unit, double share)
     for (size_t k = 0; k < work.next && k < work.count; k++)
         done += work.queue[k]->cost * work.queue[k]->share;
     progress_share(&work.progress, "reproducing", done / work.cost);
-    bool go_on = work.code == EXIT_DONE && !stop_signal;
+    bool go_on = may_go_on();
     pthread_mutex_unlock(&work.lock);
     return go_on;
 }
@@ -62,12 +68,11 @@ static int do_unit(struct unit *unit)
 {
     frame_start(&unit->frame, unit->columns);
     int code = unit->run(unit);
-    if (code != EXIT_DONE || stop_signal)
+    if (code != EXIT_DONE || !unit_tick(unit, 1)) /* a unit that was told to give up is not whole */
         return code;
     char *path = file_of(unit, work.folder);
     code = frame_write(&unit->frame, unit->key, path);
     free(path);
-    unit_tick(unit, 1);
     return code;
 }
 
@@ -76,8 +81,7 @@ static void *worker(void *argument)
     (void)argument;
     for (;;) {
         pthread_mutex_lock(&work.lock);
-        bool more = work.code == EXIT_DONE && !stop_signal && work.next < work.count;
-        struct unit *unit = more ? work.queue[work.next++] : NULL;
+        struct unit *unit = may_go_on() && work.next < work.count ? work.queue[work.next++] : NULL;
         pthread_mutex_unlock(&work.lock);
         if (!unit)
             return NULL;
