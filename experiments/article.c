@@ -27,6 +27,7 @@ static const char own_style[] =
     "max-width:44rem}\n"
     ".finding dl{grid-template-columns:5.5rem 1fr;gap:.3rem .75rem;font-size:.9375em}\n"
     ".finding dd{overflow-wrap:anywhere}\n"
+    ".remark{margin:-1.5rem 0 2.25rem;padding-left:.75rem;border-left:4px solid;font-size:.9375em}\n"
     ".yes{border-left-color:var(--yes)}.part{border-left-color:var(--part)}.no{border-left-color:var(--no)}\n"
     ".yes b{color:var(--yes)}.part b{color:var(--part)}.no b{color:var(--no)}\n"
     "table.findings td,table.findings th{text-align:left;white-space:normal;vertical-align:top}\n"
@@ -157,6 +158,18 @@ void article_finding(struct article *article, enum verdict verdict, const char *
     fputs("</dd>\n<dt>Measured</dt><dd>", article->body);
     plot_text_write(article->body, finding->measured);
     fprintf(article->body, "</dd>\n<dt>Verdict</dt><dd><b>%s</b></dd>\n</dl></div>\n", verdicts[verdict].word);
+}
+
+void article_remark(struct article *article, enum verdict verdict, const char *format, ...)
+{
+    char text[text_limit];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(article->body, "<p class=\"remark %s\"><b>%s</b>: ", verdicts[verdict].class, verdicts[verdict].word);
+    plot_text_write(article->body, text);
+    fputs("</p>\n", article->body);
 }
 
 static void write_summary(FILE *out, const struct article *article)

@@ -162,11 +162,13 @@ void complexity_report(const struct setting *setting, const struct unit *units, 
         setting->quick ? "; with --quick the streams are shorter than the range of accuracies asks for, which "
                          "bends the exponents"
                        : "");
-    for (enum growth growth = THEORY_ACCURACY; growth <= LEAST_ACCURACY; growth++)
+    for (enum growth growth = THEORY_ACCURACY; growth <= LEAST_ACCURACY; growth++) {
         write_growth(article, growth, lines, units);
+        for (size_t k = 0; sweep_entry(k); k++)
+            if (sweep_entry(k)->growth == growth && (growth == THEORY_POINTS || sweep_entry(k)->exponent > 0))
+                find_exponent(article, k, &lines[k]);
+        if (growth == THEORY_ACCURACY)
+            find_logarithm(article, lines);
+    }
     find_held(article, lines);
-    for (size_t k = 0; sweep_entry(k); k++)
-        if (sweep_entry(k)->growth == THEORY_POINTS || sweep_entry(k)->exponent > 0)
-            find_exponent(article, k, &lines[k]);
-    find_logarithm(article, lines);
 }

@@ -168,25 +168,25 @@ void network_report(const struct setting *setting, const struct unit *units, str
     article_heading(article, "Images drawn uniformly");
     draw(units, UNIFORM, NETWORK_LOSS, "uniform-loss", "Uniform stream: training loss", "mean loss so far",
          "Loss of each stage's model on the images so far.", article);
+    find_loss(units, UNIFORM,
+              "In the later stages CSVRG's training loss is much smaller than SGD's at the same FOs (uniform stream).",
+              article);
     draw(units, UNIFORM, NETWORK_FO, "uniform-fo", "Uniform stream: gradients", "gradients so far (FO)",
          "What the losses cost.", article);
+    find_near_svrg(units, article);
     write_table(units, UNIFORM, article);
     article_heading(article, "Ascending labels");
     draw(units, ASCENDING, NETWORK_LOSS, "ascending-loss", "Ascending labels: training loss", "mean loss so far",
          "A bump wherever a new digit appears.", article);
-    draw(units, ASCENDING, NETWORK_TRAIN, "ascending-train", "Ascending labels: train accuracy", "accuracy",
-         "On all training images of the digits revealed so far, those still to come included.", article);
-    draw(units, ASCENDING, NETWORK_TEST, "ascending-test", "Ascending labels: test accuracy", "accuracy",
-         "On test images of the digits revealed so far.", article);
-    write_table(units, ASCENDING, article);
-    find_loss(units, UNIFORM,
-              "In the later stages CSVRG's training loss is much smaller than SGD's at the same FOs (uniform stream).",
-              article);
-    find_near_svrg(units, article);
     find_loss(units, ASCENDING,
               "With ascending labels CSVRG's training loss is significantly smaller than SGD's at the same FOs.",
               article);
     explain(units, article);
-    find_accuracy(units, article);
+    draw(units, ASCENDING, NETWORK_TRAIN, "ascending-train", "Ascending labels: train accuracy", "accuracy",
+         "On all training images of the digits revealed so far, those still to come included.", article);
     find_drop(units, size.each, article);
+    draw(units, ASCENDING, NETWORK_TEST, "ascending-test", "Ascending labels: test accuracy", "accuracy",
+         "On test images of the digits revealed so far.", article);
+    find_accuracy(units, article);
+    write_table(units, ASCENDING, article);
 }

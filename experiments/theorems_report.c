@@ -120,13 +120,17 @@ static void draw_pair(struct article *article, const struct theorems_case *param
     article_figure(article, name, &plot);
 }
 
-static void write_findings(struct article *article, const struct outcome *near, const struct outcome *four)
+static void find_bias(struct article *article, const struct outcome *near, const struct outcome *four)
 {
     article_finding(
         article, verdict_of((near->bias < 1e-12) + (four->bias < 1e-12), 2), "The estimator is unbiased (lemma 1).",
         "Over all u, at one step of each stage of each seed, its mean differs from the gradient by at most %.1e and "
         "%.1e (L/mu = 1.1 and 4). Agreement means rounding, 1e-12.",
         near->bias, four->bias);
+}
+
+static void find_variance(struct article *article, const struct outcome *near, const struct outcome *four)
+{
     article_finding(
         article, verdict_of((near->variance <= 1) + (four->variance <= 1), 2),
         "The estimator's variance is at most 8L^2 E|x_t-x*|^2 + 64(LG alpha/mu)^2 + 16L^2 E|x_prev-x*_prev|^2 (lemma "
@@ -134,10 +138,18 @@ static void write_findings(struct article *article, const struct outcome *near, 
         "Variance over bound: at most %.2g and %.2g; on single paths, over 8L^2(|x_t-x*|^2 + |x*-x_prev|^2), at most "
         "%.2g and %.2g.",
         near->variance, four->variance, near->path, four->path);
+}
+
+static void find_next(struct article *article, const struct outcome *near, const struct outcome *four)
+{
     article_finding(article, verdict_of((near->next <= 1) + (four->next <= 1), 2),
                     "Optima move slowly: |x*_{i+j} - x*_i| <= 2jG/(mu(2i+j)).",
                     "Distance over bound: at most %.2g and %.2g over all i and j = 1, 2, 4, ...", near->next,
                     four->next);
+}
+
+static void find_convergence(struct article *article, const struct outcome *near, const struct outcome *four)
+{
     article_finding(article, verdict_of((near->convergence <= 1) + (four->convergence <= 1), 2),
                     "The inner loop's expected gap is at most its convergence bound (with the weights' sum as Z).",
                     "Mean gap over bound: at most %.2g and %.2g over all stages.", near->convergence,
@@ -180,16 +192,20 @@ void theorems_report(const struct setting *setting, const struct unit *units, st
                  "method's choices, expectations over u by enumeration. alpha = %g; T = %llu and %llu.",
                  (unsigned long long)theorems_points(setting), seeds, theorems_cases[0].alpha,
                  (unsigned long long)theorems_cases[0].inner, (unsigned long long)theorems_cases[1].inner);
-    for (size_t c = 0; c < THEOREMS_CASES; c++) {
-        struct outcome *one = &outcomes[c];
-        *one = outcome_of(&theorems_cases[c], units + c * seeds, seeds);
-        draw_pair(article, &theorems_cases[c], "variance", "Variance of the estimator", one,
-                  one->mean[THEOREMS_VARIANCE], one->variance_bound, "variance");
-        draw_pair(article, &theorems_cases[c], "convergence", "Gap after the inner loop", one, one->mean[THEOREMS_GAP],
-                  one->gap_bound, "gap");
-    }
-    write_findings(article, &outcomes[0], &outcomes[1]);
-    write_counts(article, &outcomes[0], &outcomes[1]);
+    struct outcome *near = &outcomes[0], *four = &outcomes[1];
+    for (size_t c = 0; c < THEOREMS_CASES; c++)
+        outcomes[c] = outcome_of(&theorems_cases[c], units + c * seeds, seeds);
+    for (size_t c = 0; c < THEOREMS_CASES; c++)
+        draw_pair(article, &theorems_cases[c], "variance", "Variance of the estimator", &outcomes[c],
+                  outcomes[c].mean[THEOREMS_VARIANCE], outcomes[c].variance_bound, "variance");
+    find_variance(article, near, four);
+    find_bias(article, near, four);
+    for (size_t c = 0; c < THEOREMS_CASES; c++)
+        draw_pair(article, &theorems_cases[c], "convergence", "Gap after the inner loop", &outcomes[c],
+                  outcomes[c].mean[THEOREMS_GAP], outcomes[c].gap_bound, "gap");
+    find_convergence(article, near, four);
+    find_next(article, near, four);
+    write_counts(article, near, four);
     for (size_t c = 0; c < THEOREMS_CASES; c++)
         free_outcome(&outcomes[c]);
 }
