@@ -50,8 +50,8 @@ import os, signal, sys, threading
 import numpy as np
 from keepfit import KeepfitClassifier
 random = np.random.default_rng(0)
-X = random.normal(size=(3000, 200))
-y = (X @ random.normal(size=200) + random.normal(size=3000) > 0).astype(int)
+X = random.normal(size=(20000, 40))
+y = (X @ random.normal(size=40) + random.normal(size=20000) > 0).astype(int)
 model = KeepfitClassifier(epsilon=1e-4, bias=1.0)
 seen = 0
 try:
