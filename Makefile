@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test fuzz bench reproduction install clean
+.PHONY: all demo test fuzz python bench reproduction install clean
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -17,18 +17,24 @@ demo:
 	@scripts/demo $(BUILD)/keepfit demo
 
 test:
-	@scripts/setup build test
+	@scripts/setup build test python
 	@scripts/test
 
 fuzz:
 	@scripts/setup build fuzz
 	@scripts/fuzz $(SECONDS)
 
+python:
+	@scripts/setup build python
+	@scripts/package $(BUILD)-venv
+
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
 	@/usr/bin/python3 bench/run.py $(BUILD) --write
 	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/guarantee.py $(BUILD) "$$KEEPFIT_DATA" --write
+	@test -z "$$KEEPFIT_DATA" || $(MAKE) --no-print-directory python
+	@test -z "$$KEEPFIT_DATA" || OPENBLAS_NUM_THREADS=1 $(BUILD)-venv/bin/python bench/python.py $(BUILD) "$$KEEPFIT_DATA" --write
 
 # An hour on two cores; what has been computed is kept in reproduction/ and not computed again.
 reproduction: all
@@ -40,4 +46,4 @@ install: all
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind $(BUILD)-fuzz demo
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind $(BUILD)-fuzz $(BUILD)-venv $(BUILD)-python $(BUILD)-python-sanitize demo
