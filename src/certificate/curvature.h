@@ -19,8 +19,9 @@
 #include "optimum/optimum.h"
 
 struct kf_curvature {
-    bool anchored;  /* there is a factor for steps */
-    bool certified; /* and what bounds need */
+    bool anchored;             /* there is a factor for steps */
+    bool certified;            /* and what bounds need */
+    bool gathering, measuring; /* in pieces: H is not complete, or leverages are not */
     size_t size, capacity;
     double *hessian; /* H, both triangles, leading dimension capacity like the next two */
     double *inverse;
@@ -51,6 +52,19 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
  * bound that is aimed at. False: no memory, or no inverse. */
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                           const double *sum, double target);
+/* The same in pieces, for stages that may not do it at once. H is gathered at problem->x as it is at the beginning, closed when
+ * it has all points (KEEPFIT_DIVERGED: it has no factor), and measured: some `most` points at a time, until all `points` are
+ * known; then some may be left out, and all measured again. */
+bool kf_curvature_begin(struct kf_curvature *curvature, const struct kf_problem *problem);
+bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                         size_t to);
+keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem);
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature);
+size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
+bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                         const struct kf_problem *problem, double target, bool *again);
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+
 /* Follows the newest point, whose factor at problem->x is given; new features have been made room for. False: no memory. */
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor);
 /* Point j leaves, whose factor at problem->x is given. By H - sum k a a' >= (1 - sum k a'H^-1 a) H the share of H that is lost

@@ -342,12 +342,26 @@ static void keep_account(keepfit_fit *fit)
     fit->missed += problem->bound > problem->target;
 }
 
+void kf_fit_allow(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    const keepfit_options *options = fit->options;
+    uint64_t spent = problem->objective.fo;
+    problem->fo_before = spent;
+    problem->allowance = options->stage_budget ? options->stage_budget : UINT64_MAX;
+    if (isnan(options->max_stage_work))
+        return;
+    double mean = fit->arrived ? fmax((double)spent / (double)fit->arrived, 1) : 1;
+    double most = fmin(options->max_stage_work * mean, 1e18);
+    if (most < (double)problem->allowance)
+        problem->allowance = (uint64_t)most;
+}
+
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 {
     struct kf_problem *problem = &fit->problem;
     keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
-    problem->fo_before = problem->objective.fo;
     if (problem->objective.weight_total > 0)
         status = work(problem, at_work(fit)->state, &fit->error);
     if (problem->objective.callback_failed)
@@ -401,6 +415,7 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     keepfit_status status = check_point(fit, point, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
+    kf_fit_allow(fit);
     size_t first = foresee_draw(fit);
     uint64_t window = fit->options->window;
     if (window && fit->problem.points.count >= window)

@@ -48,6 +48,8 @@ struct keepfit_fit {
 
 typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
 
+/* A stage begins: what it may spend, from --stage-budget and, through the mean so far, --max-stage-work. */
+void kf_fit_allow(keepfit_fit *fit);
 /* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */

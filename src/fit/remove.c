@@ -76,6 +76,7 @@ keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
     if (index >= problem->points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu to remove: %zu are present",
                        (unsigned long long)index, problem->points.count);
+    kf_fit_allow(fit);
     if (!kf_fit_drop(fit, (size_t)index))
         return kf_fail_memory(&fit->error);
     kf_work *settle = fit->running[fit->running_count - 1].method->settle;

@@ -3,6 +3,8 @@
 #ifndef KF_PROBLEM_H
 #define KF_PROBLEM_H
 
+#include <math.h>
+
 #include "base/options.h"
 #include "base/random.h"
 #include "domain/domain.h"
@@ -25,6 +27,7 @@ struct kf_problem {
     double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double target;                      /* what it has to be at most at this stage; NaN where nothing is promised */
     uint64_t fo_before;                 /* FOs before this stage */
+    uint64_t allowance;                 /* and how many it may spend; UINT64_MAX: any number */
     double *scratch;                    /* one vector, for projections; NULL where there are none */
     double *spare;                      /* another, for kf_gap_bound inside a domain */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */
@@ -53,11 +56,23 @@ static inline size_t kf_size(const struct kf_problem *problem)
     return kf_dimension(&problem->objective);
 }
 
+/* Whether there is a limit to what a stage may spend. */
+static inline bool kf_is_limited(const struct kf_problem *problem)
+{
+    return problem->options->stage_budget || !isnan(problem->options->max_stage_work);
+}
+
+/* Gradients that the stage may still compute. */
+static inline uint64_t kf_left(const struct kf_problem *problem)
+{
+    uint64_t spent = problem->objective.fo - problem->fo_before;
+    return spent < problem->allowance ? problem->allowance - spent : 0;
+}
+
 /* Whether the stage may compute so many gradients more. */
 static inline bool kf_affords(const struct kf_problem *problem, uint64_t gradients)
 {
-    uint64_t budget = problem->options->stage_budget;
-    return budget == 0 || problem->objective.fo - problem->fo_before + gradients <= budget;
+    return gradients <= kf_left(problem);
 }
 
 void kf_copy(const struct kf_problem *problem, double *to, const double *from);
