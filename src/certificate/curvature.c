@@ -26,6 +26,7 @@ void kf_curvature_free(struct kf_curvature *curvature)
     free(curvature->factor);
     free(curvature->work);
     free(curvature->leverages);
+    free(curvature->columns);
     memset(curvature, 0, sizeof *curvature);
 }
 
@@ -274,8 +275,7 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     for (size_t k = 0; k < size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
     curvature->stretch = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
-    if (curvature->stretch > STRETCH_ROUGH)
-        curvature->stretch = fmin(curvature->stretch, kf_scores_most(curvature, problem, delta));
+    curvature->rough = curvature->stretch > STRETCH_ROUGH;
     kf_copy(problem, delta, problem->x);
     memset(delta, 0, free * sizeof *delta);
     times(curvature, curvature->inverse, delta, curvature->at_x);
@@ -283,6 +283,18 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     curvature->x_x = kf_dot(size, delta, curvature->at_x);
     curvature->sum_x = kf_dot(size, sum, curvature->at_x);
     curvature->sum_sum = kf_dot(size, sum, curvature->at_sum);
+}
+
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem)
+{
+    if (!curvature->certified || !curvature->rough)
+        return false;
+    double *delta = scratch(curvature, 0);
+    for (size_t k = 0; k < curvature->size; k++)
+        delta[k] = problem->x[k] - curvature->anchor[k];
+    curvature->stretch = fmin(curvature->stretch, kf_scores_most(curvature, problem, delta));
+    curvature->rough = false;
+    return true;
 }
 
 /* The sum changes by factor*row: so do the products with it. Returns row'H^-1 row. */

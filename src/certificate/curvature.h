@@ -21,6 +21,7 @@
 struct kf_curvature {
     bool anchored;             /* there is a factor for steps */
     bool certified;            /* and what bounds need */
+    bool plain;                /* nothing is left out of H, and all leverages are measured at every anchor */
     bool gathering, measuring; /* in pieces: H is not complete, or leverages are not */
     size_t size, capacity;
     double *hessian; /* H, both triangles, leading dimension capacity like the next two */
@@ -30,7 +31,8 @@ struct kf_curvature {
     double *anchor, *at_sum, *at_x;  /* p; H^-1 sum; H^-1 x (regularised coordinates) */
     double sum_sum, sum_x, x_x;      /* sum'H^-1 sum, sum'H^-1 x, x'H^-1 x */
     double weight, lambda, leverage; /* W0, lambda then, R^2 */
-    double stretch;                  /* r */
+    double stretch;                  /* r, or */
+    bool rough;                      /* an upper bound of it that may be far too large */
     double lost;                     /* share of H that has left with its points */
     size_t points;                   /* that H was made of */
     double *leverages;               /* of the points, when measured; negative: left out of H */
@@ -38,6 +40,8 @@ struct kf_curvature {
     double measured;                 /* weight when all were measured */
     size_t known;                    /* points that are in `leverages`; 0: none */
     size_t leverages_capacity;
+    double *columns; /* rows on their way through BLAS, and what comes out */
+    size_t columns_capacity;
 };
 
 /* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
@@ -73,6 +77,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
                         size_t j, double factor);
 /* x has moved, or the sum is not what it was. */
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+/* Looks at the scores one by one where r is rough. False: it was not. */
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem);
 /* The bound at problem->x; infinite where nothing is proved. */
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* |g|^2_{H^-1}, and t */

@@ -3,11 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
+#include "optimum/lapack.h"
 
 /* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them. */
 #define LEVERAGE_TIMES 4.0
+/* What is known of a leverage serves, unmeasured, up to this multiple of the largest that was measured. */
+#define NEARLY 1.2
 
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
 {
@@ -25,15 +29,46 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
     return sum;
 }
 
+/* Rows that cover all coordinates go through BLAS, KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
+struct batch {
+    double *columns;
+    size_t count, points[KF_COLUMNS];
+};
+
+static void batch_flush(struct kf_curvature *curvature, struct batch *batch)
+{
+    size_t size = curvature->size;
+    int n = (int)size, k = (int)batch->count, stride = (int)curvature->capacity;
+    double unit = 1, zero = 0, *bent = batch->columns + KF_COLUMNS * size;
+    if (k)
+        dsymm_("L", "L", &n, &k, &unit, curvature->inverse, &stride, batch->columns, &n, &zero, bent, &n);
+    for (size_t b = 0; b < batch->count; b++)
+        curvature->leverages[batch->points[b]] = kf_dot(size, batch->columns + b * size, bent + b * size);
+    batch->count = 0;
+}
+
 /* Those of the points from .. to-1 that are in H. Returns how many. */
 static size_t measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t to)
 {
-    size_t count = 0;
-    for (size_t j = from; j < to; j++)
-        if (curvature->leverages[j] >= 0) {
+    size_t count = 0, size = curvature->size;
+    struct batch batch = {NULL, 0, {0}};
+    if (to - from >= KF_COLUMNS && KF_RESERVE(curvature->columns, curvature->columns_capacity, 2 * KF_COLUMNS * size))
+        batch.columns = curvature->columns;
+    for (size_t j = from; j < to; j++) {
+        if (curvature->leverages[j] < 0)
+            continue;
+        keepfit_row row = kf_points_row(&problem->points, j);
+        count++;
+        if (!batch.columns || row.index || row.count < size) {
             curvature->leverages[j] = kf_leverage(curvature, problem, j);
-            count++;
+            continue;
         }
+        memcpy(batch.columns + batch.count * size, row.value, size * sizeof(double));
+        batch.points[batch.count++] = j;
+        if (batch.count == KF_COLUMNS)
+            batch_flush(curvature, &batch);
+    }
+    batch_flush(curvature, &batch);
     return count;
 }
 
@@ -44,7 +79,9 @@ static void mark(struct kf_curvature *curvature, size_t from, size_t to, double 
     double mean = 0;
     for (size_t j = from; j < to; j++)
         mean += curvature->leverages[j] / (double)(to - from);
-    if (from == 0)
+    if (from == 0 && curvature->plain)
+        curvature->most = INFINITY;
+    else if (from == 0)
         curvature->most = fmax(1 / (8 * target), LEVERAGE_TIMES * mean);
     for (size_t j = from; j < to; j++)
         if (curvature->leverages[j] > curvature->most)
@@ -64,24 +101,28 @@ static size_t leave_out(struct kf_curvature *curvature, const struct kf_optimum 
     return count;
 }
 
-/* The largest leverage of the first `count` points in H. What is known of each is an upper bound once multiplied by
- * `inflation`, so that only those have to be measured that may be the largest. */
+/* At least the largest leverage of the first `count` points in H, and hardly more. What is known of each is an upper bound once
+ * multiplied by `inflation`, so that only those have to be measured that may be larger than the largest by far. */
 static double largest_leverage(struct kf_curvature *curvature, const struct kf_problem *problem, size_t count)
 {
-    double *known = curvature->leverages, most = 0;
+    double *known = curvature->leverages, most = 0, unmeasured = 0;
     size_t first = 0;
     for (size_t j = 1; j < count; j++)
         if (known[j] > known[first])
             first = j;
     for (size_t k = 0; k <= count && count; k++) {
         size_t j = k == 0 ? first : k - 1;
-        if (known[j] < 0 || known[j] * curvature->inflation <= most)
+        if (known[j] < 0)
             continue;
+        if (known[j] * curvature->inflation <= NEARLY * most) {
+            unmeasured = fmax(unmeasured, known[j] * curvature->inflation);
+            continue;
+        }
         double now = kf_leverage(curvature, problem, j);
         known[j] = now / curvature->inflation;
         most = fmax(most, now);
     }
-    return most;
+    return fmax(most, unmeasured);
 }
 
 /* The Hessian of the points that were there at the last anchor has shrunk by at most `inflation` since their leverages were
@@ -90,7 +131,7 @@ static double largest_leverage(struct kf_curvature *curvature, const struct kf_p
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                        double target)
 {
-    bool anew = curvature->known == 0 || curvature->weight > 2 * curvature->measured;
+    bool anew = curvature->plain || curvature->known == 0 || curvature->weight > 2 * curvature->measured;
     size_t known = anew ? 0 : curvature->known, points = curvature->points;
     leave_out(curvature, optimum, problem, 0, known);
     if (!kf_curvature_invert(curvature))

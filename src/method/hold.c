@@ -25,6 +25,7 @@
 keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse)
 {
     hold->reuse = reuse;
+    hold->curvature.plain = hold->spread.curvature.plain = !reuse;
     bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
                 kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
                 kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
@@ -115,6 +116,8 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
         return off * off / 2;
     }
     double bound = kf_curvature_bound(&hold->curvature, problem);
+    if (!(bound <= enough) && kf_curvature_refine(&hold->curvature, problem))
+        bound = kf_curvature_bound(&hold->curvature, problem);
     if (bound <= enough)
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
@@ -122,15 +125,18 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     return isinf(bound) ? NAN : bound;
 }
 
-bool kf_hold_is_outgrown(const struct kf_problem *problem, const struct kf_hold *hold)
+bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
 {
-    const struct kf_curvature *curvature = &hold->curvature;
-    return !curvature->anchored || curvature->lost > LOST_MOST ||
-           (curvature->certified && curvature->stretch > STRETCH_MOST) ||
-           problem->objective.weight_total > GROWTH_MOST * curvature->weight;
+    struct kf_curvature *curvature = &hold->curvature;
+    if (!curvature->anchored || curvature->lost > LOST_MOST ||
+        problem->objective.weight_total > GROWTH_MOST * curvature->weight)
+        return true;
+    if (curvature->certified && curvature->stretch > STRETCH_MOST)
+        kf_curvature_refine(curvature, problem);
+    return curvature->certified && curvature->stretch > STRETCH_MOST;
 }
 
-static bool must_anchor(const struct kf_problem *problem, const struct kf_hold *hold)
+static bool must_anchor(const struct kf_problem *problem, struct kf_hold *hold)
 {
     return !hold->reuse || kf_hold_is_outgrown(problem, hold);
 }
@@ -240,7 +246,8 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
     bool fresh = false;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement = fresh || must_anchor(problem, hold) ? INFINITY : kf_hold_aim(problem, hold);
-        if (!(decrement < KF_HOLD_CONTRACTION * before)) {
+        /* An old Hessian is no guide for a step that promises much. */
+        if (!(decrement < fmin(KF_HOLD_CONTRACTION * before, KF_HOLD_FAR))) {
             if (!kf_affords(problem, 2 * pass))
                 return true; /* what there is has to do */
             if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)

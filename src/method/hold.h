@@ -53,7 +53,7 @@ bool kf_hold_is_good(const struct kf_problem *problem, const struct kf_hold *hol
 /* x has moved; hold->sum is the gradient sum there, and the losses are summed too where epsilon is relative. */
 void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses);
 /* Whether the Hessian no longer serves; whether it is too early for its bounds. */
-bool kf_hold_is_outgrown(const struct kf_problem *problem, const struct kf_hold *hold);
+bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold);
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold);
 
 #endif

@@ -118,7 +118,7 @@ void kf_spread_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j)
 
 /* ---- beginnings ---- */
 
-static bool wants_anchor(const struct kf_problem *problem, const struct kf_hold *hold)
+static bool wants_anchor(const struct kf_problem *problem, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
     if (!hold->curvature.anchored || (spread->worn && !spread->fresh))
@@ -127,7 +127,7 @@ static bool wants_anchor(const struct kf_problem *problem, const struct kf_hold 
 }
 
 /* Whether there is reason to begin a job now. */
-static bool is_needed(struct kf_problem *problem, const struct kf_hold *hold)
+static bool is_needed(struct kf_problem *problem, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
     if (spread->stages < PATIENCE && problem->bound <= 1.1 * spread->hopeless)
