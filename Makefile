@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test bench install clean
+.PHONY: all demo test fuzz bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -20,6 +20,10 @@ test:
 	@scripts/setup build test
 	@scripts/test
 
+fuzz:
+	@scripts/setup build fuzz
+	@scripts/fuzz $(SECONDS)
+
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
@@ -30,4 +34,4 @@ install: all
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind demo
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind $(BUILD)-fuzz demo

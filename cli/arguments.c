@@ -11,11 +11,22 @@
 #include "output.h"
 
 #define AT(field) offsetof(struct arguments, field)
-#define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP)
+#define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE | VERIFY | EXPORT | COMPACT)
 
 static const struct own_option table[] = {
     {"model", 'm', "FILE", "", KEEPFIT_TEXT, AT(model), TRAIN, "Save the model there at the end (atomically)."},
     {"save-every", 0, "N", "", KEEPFIT_COUNT, AT(save_every), TRAIN, "Also save the model after every N points."},
+    {"resume", 0, "check|append", "check", KEEPFIT_TEXT, AT(resume), TRAIN,
+     "With --journal, what to do with the stream's first points when the journal already has some: check that they are "
+     "the same "
+     "and skip them, or append all."},
+    {"acknowledge", 0, "", "false", KEEPFIT_FLAG, AT(acknowledge), TRAIN,
+     "With --journal, print the number of points that are safe, a line each time it grows."},
+    {"repair", 0, "", "false", KEEPFIT_FLAG, AT(repair), VERIFY,
+     "Cut off the torn tail that a crash has left, and remove checkpoints that are damaged. Whole records are never "
+     "touched."},
+    {"to", 0, "libsvm|csv|npy|json|liblinear", "", KEEPFIT_TEXT, AT(to), EXPORT,
+     "Points (of a journal) as libsvm, csv or npy; a model as json, npy or liblinear. Default: libsvm and json."},
     {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
      "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,
@@ -28,6 +39,13 @@ static const struct own_option table[] = {
     {"runs", 0, "N", "3", KEEPFIT_COUNT, AT(runs), COMPARE, "How many seeds, counted up from --seed."},
     {"out", 'o', "DIR", "keepfit-report", KEEPFIT_TEXT, AT(out), COMPARE,
      "Folder for trace.csv, the plots and report.html."},
+    {"out", 'o', "DIR", "keepfit-reproduction", KEEPFIT_TEXT, AT(out), REPRODUCE,
+     "Folder for report.html, the figures, and the numbers as CSV; what is there already is not computed again."},
+    {"data", 0, "DIR", "", KEEPFIT_TEXT, AT(data), REPRODUCE,
+     "Folder with the data sets, plain or gzip (docs/reproduction.md lists them). Default: made-up data of the same "
+     "shape."},
+    {"quick", 0, "", "false", KEEPFIT_FLAG, AT(quick), REPRODUCE,
+     "Smaller streams, fewer seeds: minutes instead of an hour."},
     {"score", 0, "", "false", KEEPFIT_FLAG, AT(score), PREDICT,
      "Report accuracy and log-loss, or root mean squared error, on standard error."},
     {"output", 0, "value|probability|margin|scores", "value", KEEPFIT_TEXT, AT(output), PREDICT,
@@ -43,7 +61,7 @@ static const struct own_option table[] = {
      "How far the hidden model moves along the stream, as a share of its size."},
     {"order", 0, "iid|sorted", "iid", KEEPFIT_TEXT, AT(order), GENERATE, "sorted: by target, smallest first."},
     {"json", 0, "", "false", KEEPFIT_FLAG, AT(json), TRAIN | COMPARE | INSPECT | LIST, "Print the result as JSON."},
-    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE,
+    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE,
      "No progress, no summary, no warnings."},
     {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
      "Read options from lines 'key = value'; flags and the environment (KEEPFIT_LAMBDA=...) go before it."},
@@ -334,7 +352,7 @@ int arguments_read(struct arguments *arguments, int count, char **words)
     if (!arguments->options)
         return fail(EXIT_FAILED, "out of memory");
     for (size_t k = 0; k < ROWS; k++)
-        if (*table[k].initial)
+        if (table[k].commands & arguments->command->id && *table[k].initial)
             assign_own(arguments, &table[k], table[k].initial);
     int code = read_flags(arguments, &seen, count, words);
     if (code == EXIT_DONE && (arguments->help || arguments->version))

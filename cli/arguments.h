@@ -16,7 +16,19 @@ enum exit_code {
     EXIT_TERMINATED = 143
 };
 
-enum command_id { TRAIN = 1, PREDICT = 2, COMPARE = 4, INSPECT = 8, GENERATE = 16, LIST = 32, HELP = 64 };
+enum command_id {
+    TRAIN = 1,
+    PREDICT = 2,
+    COMPARE = 4,
+    INSPECT = 8,
+    GENERATE = 16,
+    LIST = 32,
+    HELP = 64,
+    REPRODUCE = 128,
+    VERIFY = 256,
+    EXPORT = 512,
+    COMPACT = 1024
+};
 
 struct arguments;
 
@@ -43,8 +55,9 @@ struct arguments {
     char **words; /* the whole command line, for reports */
     int word_count;
 
-    const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion;
-    bool gap, json, quiet, score, weights, man, help, version;
+    const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion, *data, *resume,
+        *to;
+    bool acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick;
     uint64_t save_every, runs, rows, features, nnz, classes;
     double noise, drift;
 };
@@ -82,7 +95,11 @@ int run_train(struct arguments *arguments);
 int run_predict(struct arguments *arguments);
 int run_compare(struct arguments *arguments);
 int run_inspect(struct arguments *arguments);
+int run_verify(struct arguments *arguments);
+int run_export(struct arguments *arguments);
+int run_compact(struct arguments *arguments);
 int run_generate(struct arguments *arguments);
 int run_list(struct arguments *arguments);
+int run_reproduce(struct arguments *arguments); /* experiments/ */
 
 #endif

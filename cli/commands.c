@@ -7,9 +7,11 @@ static const struct command commands[] = {
     {"train", TRAIN, "FILE|-", 1, 1, "keep a model fitted to a stream, within epsilon at every stage",
      "Reads points one at a time. After each one the model is within epsilon of the best model for everything so far. "
      "A pipe is followed line by line, so 'tail -f log | keepfit train -' works. The summary goes to standard output, "
-     "progress to standard error.",
+     "progress to standard error. With --journal everything is kept on disk as well: started again, it goes on where "
+     "it "
+     "was, and skips what it already has.",
      "keepfit train --loss logistic --lambda 1e-4 --epsilon 1e-3 --model a.kf --trace a.csv --gap data.svm",
-     "problem method data", run_train},
+     "problem method data journal", run_train},
     {"predict", PREDICT, "MODEL FILE|-", 2, 2, "one prediction a line, from a model that train saved",
      "Predicts each row of the file with the model. Labels are those of the training data. With --score the accuracy "
      "and "
@@ -21,9 +23,34 @@ static const struct command commands[] = {
      "writes trace.csv, two SVG plots and a self-contained report.html into the folder --out.",
      "keepfit compare --methods auto,csvrg:setting=paper,sgd:step=capped --runs 3 --out report data.svm",
      "problem method data", run_compare},
-    {"inspect", INSPECT, "FILE", 1, 1, "what a model file holds",
-     "Prints what a model file holds; --weights prints every weight.", "keepfit inspect --json --weights a.kf", "",
-     run_inspect},
+    {"reproduce", REPRODUCE, "ridge|network|lower-bound|complexity|theorems|all", 1, 1,
+     "the evaluation of the CSVRG paper: every table and figure, with verdicts",
+     "Runs the experiments of the paper and writes report.html into the folder --out: each figure beside what the "
+     "paper claims, "
+     "with a verdict computed from the numbers. A run that is stopped goes on where it was. The same seed gives the "
+     "same "
+     "report, on any number of threads.",
+     "keepfit reproduce all --data DIR --out reproduction", "seed threads", run_reproduce},
+    {"inspect", INSPECT, "MODEL|DIR|CHECKPOINT", 1, 1, "what a model file, a journal or a checkpoint holds",
+     "Prints what a model file, a journal's folder or a checkpoint holds; --weights prints every weight of a model.",
+     "keepfit inspect --json --weights a.kf", "", run_inspect},
+    {"verify", VERIFY, "DIR|MODEL|CHECKPOINT", 1, 1, "check every byte of a journal, a model or a checkpoint",
+     "Reads everything and checks it. What is damaged is named with its place, and the exit code is 4. Nothing is "
+     "changed "
+     "without --repair.",
+     "keepfit verify --repair journal", "", run_verify},
+    {"export", EXPORT, "DIR|MODEL [FILE|-]", 1, 2, "a journal's points, or a model, in another format",
+     "Writes the points that a journal holds, without those that have left, or a model, to the file or to standard "
+     "output. npy "
+     "points have the target in the last column; an npy model has a row for each output, the weights and then the "
+     "intercept. "
+     "Of a damaged journal the points before the damage are written, and the exit code is 4.",
+     "keepfit export --to liblinear a.kf a.liblinear", "", run_export},
+    {"compact", COMPACT, "DIR", 1, 1, "rewrite a journal without the points that have left",
+     "Writes the journal anew without the points that were removed or have left the window. Until that is complete the "
+     "old one "
+     "stays, and a fit on the new one goes on as on the old.",
+     "keepfit compact journal", "", run_compact},
     {"generate", GENERATE, "", 0, 0, "a synthetic stream on standard output, as LIBSVM text",
      "Draws rows with normal entries and targets that follow a hidden linear model under the chosen loss.",
      "keepfit generate --rows 1000 --features 50 --loss logistic --noise 0.05 --seed 7 > data.svm", "loss seed",

@@ -17,7 +17,7 @@ struct work {
     pthread_mutex_t lock;
     size_t next_run;
     uint64_t stages_done, stages_all; /* over all races */
-    double start, shown;
+    struct progress progress;
     int code;
 };
 
@@ -25,15 +25,7 @@ static void count_stages(struct work *work, uint64_t stages)
 {
     pthread_mutex_lock(&work->lock);
     work->stages_done += stages;
-    double now = seconds_now(), elapsed = now - work->start;
-    double share = (double)work->stages_done / (double)work->stages_all;
-    bool terminal = isatty(STDERR_FILENO);
-    if (!work->comparison->arguments->quiet && now - work->shown > (terminal ? 0.5 : 10)) {
-        double left = elapsed * (1 - share) / share;
-        fprintf(stderr, "%scomparing: %.0f%%, about %d:%02d left%s", terminal ? "\r\033[K" : "keepfit: ", 100 * share,
-                (int)(left / 60), (int)left % 60, terminal ? "" : "\n");
-        work->shown = now;
-    }
+    progress_share(&work->progress, "comparing", (double)work->stages_done / (double)work->stages_all);
     pthread_mutex_unlock(&work->lock);
 }
 
@@ -162,8 +154,8 @@ static void *worker(void *argument)
 
 int compare_run(struct comparison *comparison)
 {
-    struct work work = {.comparison = comparison, .start = seconds_now()};
-    work.shown = work.start;
+    struct work work = {.comparison = comparison};
+    progress_start(&work.progress, comparison->arguments->quiet);
     work.stages_all = comparison->info.total * comparison->runs * comparison->contestant_count;
     pthread_mutex_init(&work.lock, NULL);
     size_t threads = strtoull(keepfit_options_get(comparison->arguments->options, "threads"), NULL, 10), started = 0;
@@ -179,7 +171,6 @@ int compare_run(struct comparison *comparison)
         pthread_join(others[k], NULL);
     free(others);
     pthread_mutex_destroy(&work.lock);
-    if (isatty(STDERR_FILENO) && !comparison->arguments->quiet)
-        fputs("\r\033[K", stderr);
+    progress_end(&work.progress);
     return work.code;
 }

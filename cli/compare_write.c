@@ -1,11 +1,9 @@
 /* Table, trace, plots and report of a comparison. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "compare.h"
 #include "output.h"
@@ -168,16 +166,6 @@ static int write_trace(const struct comparison *comparison, const char *path)
     return output_commit(&output);
 }
 
-static int write_plot(const struct plot *plot, const char *path)
-{
-    struct output output;
-    int code = output_open(&output, path);
-    if (code != EXIT_DONE)
-        return code;
-    plot_write(output.file, plot, true); /* the commit sees what failed */
-    return output_commit(&output);
-}
-
 static int write_report(const struct report *report, const char *path)
 {
     struct output output;
@@ -203,15 +191,6 @@ static char *command_text(const struct arguments *arguments)
     return text;
 }
 
-static char *path_in(const char *folder, const char *name)
-{
-    size_t room = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(room);
-    if (path)
-        snprintf(path, room, "%s/%s", folder, name);
-    return path;
-}
-
 static int write_in(const struct comparison *comparison, const struct report *report, const char *name, size_t which)
 {
     char *path = path_in(comparison->arguments->out, name);
@@ -219,7 +198,7 @@ static int write_in(const struct comparison *comparison, const struct report *re
         return fail(EXIT_FAILED, "out of memory");
     int code = which == 0   ? write_trace(comparison, path)
                : which == 3 ? write_report(report, path)
-                            : write_plot(&report->plots[which - 1], path);
+                            : plot_save(&report->plots[which - 1], path);
     free(path);
     return code;
 }
@@ -228,9 +207,7 @@ static int write_files(const struct comparison *comparison, const struct report 
 {
     static const char *const names[] = {"trace.csv", "gap-by-stage.svg", "gap-by-gradients.svg", "report.html"};
     const char *folder = comparison->arguments->out;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return fail(EXIT_FAILED, "%s: cannot create the folder: %s", folder, strerror(errno));
-    int code = EXIT_DONE;
+    int code = make_folder(folder);
     for (size_t k = 0; k < 4 && code == EXIT_DONE; k++)
         code = write_in(comparison, report, names[k], k);
     if (code == EXIT_DONE && comparison->arguments->trace)

@@ -110,6 +110,23 @@ int output_commit(struct output *output)
     return code;
 }
 
+int make_folder(const char *path)
+{
+    struct stat there;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &there) == 0 && S_ISDIR(there.st_mode)))
+        return EXIT_DONE;
+    return fail(EXIT_FAILED, "%s: cannot create the folder: %s", path, strerror(errno));
+}
+
+char *path_in(const char *folder, const char *name)
+{
+    size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%s/%s", folder, name);
+    return path;
+}
+
 int finish_standard_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -28,6 +28,11 @@ int output_open(struct output *output, const char *path);
 int output_commit(struct output *output);
 void output_discard(struct output *output);
 
+/* Makes the folder if it is not there (its parent must be); an exit code. */
+int make_folder(const char *path);
+/* "folder/name", to be freed; NULL: out of memory. */
+char *path_in(const char *folder, const char *name);
+
 /* Flushes standard output and tells whether everything arrived; an exit code. */
 int finish_standard_output(int code);
 

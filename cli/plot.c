@@ -8,6 +8,8 @@
  */
 #include "plot.h"
 
+#include "arguments.h"
+#include "output.h"
 #include "plot_axis.h"
 #include "plot_style.h"
 #include "plot_text.h"
@@ -341,4 +343,14 @@ bool plot_write(FILE *out, const struct plot *plot, bool standalone)
     write_legend(out, plot, &layout);
     fputs("</svg>\n", out);
     return fflush(out) == 0 && !ferror(out);
+}
+
+int plot_save(const struct plot *plot, const char *path)
+{
+    struct output output;
+    int code = output_open(&output, path);
+    if (code != EXIT_DONE)
+        return code;
+    plot_write(output.file, plot, true); /* the commit sees what failed */
+    return output_commit(&output);
 }

@@ -35,6 +35,9 @@ struct plot {
  * title is then left to the page. Returns false when writing failed. */
 bool plot_write(FILE *out, const struct plot *plot, bool standalone);
 
+/* A standalone file, complete or not there at all. Returns an exit code. */
+int plot_save(const struct plot *plot, const char *path);
+
 /* The CSS that inline plots need: the colours as variables on :root (--plot-paper, --plot-ink, --plot-grid,
  * ..., with their dark values) and the rules that use them. */
 void plot_write_style(FILE *out);

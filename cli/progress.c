@@ -10,6 +10,7 @@
 
 #define QUIET_SECONDS 1.0
 #define REDRAW_SECONDS 0.2
+#define LINE_SECONDS 10.0
 
 double seconds_now(void)
 {
@@ -40,12 +41,13 @@ bool progress_due(const struct progress *progress, uint64_t stage)
     return (stage & 15) == 0 && seconds_now() >= progress->redraw;
 }
 
-static void print_time_left(double elapsed, double share)
+/* "40%, 1:20 left" */
+static void print_time_left(const char *before, double elapsed, double share)
 {
     if (share <= 0)
         return;
     double left = elapsed * (1 - share) / share;
-    fprintf(stderr, ", %.0f%%, %d:%02d left", 100 * share, (int)(left / 60), (int)left % 60);
+    fprintf(stderr, "%s%.0f%%, %d:%02d left", before, 100 * share, (int)(left / 60), (int)left % 60);
 }
 
 static void print_state(const keepfit_report *report, double elapsed, double share)
@@ -57,7 +59,7 @@ static void print_state(const keepfit_report *report, double elapsed, double sha
     if (report->validated)
         fprintf(stderr, ", progressive %s %.4g", report->classes ? "error" : "rmse", report->validation_error);
     fprintf(stderr, ", %.3g points/s", (double)report->stage / elapsed);
-    print_time_left(elapsed, share);
+    print_time_left(", ", elapsed, share);
 }
 
 void progress_show(struct progress *progress, const keepfit_report *report, double share)
@@ -72,6 +74,19 @@ void progress_show(struct progress *progress, const keepfit_report *report, doub
     fflush(stderr);
     progress->drawn = progress->terminal;
     progress->redraw = now + REDRAW_SECONDS;
+}
+
+void progress_share(struct progress *progress, const char *what, double share)
+{
+    double now = seconds_now();
+    if (progress->off || now < progress->redraw || share <= 0)
+        return;
+    fprintf(stderr, "%s%s", progress->terminal ? "\r\033[K" : "keepfit: ", what);
+    print_time_left(": ", now - progress->start, share);
+    fputs(progress->terminal ? "" : "\n", stderr);
+    fflush(stderr);
+    progress->drawn = progress->terminal;
+    progress->redraw = now + (progress->terminal ? REDRAW_SECONDS : LINE_SECONDS);
 }
 
 void progress_end(struct progress *progress)

@@ -16,6 +16,8 @@ struct progress {
 void progress_start(struct progress *progress, bool off);
 /* share: of the whole, 0 .. 1, or negative when unknown. */
 void progress_show(struct progress *progress, const keepfit_report *report, double share);
+/* For work without stages: "what: 40%, 1:20 left", now and then. */
+void progress_share(struct progress *progress, const char *what, double share);
 /* Removes the bar. */
 void progress_end(struct progress *progress);
 /* Whether a call of progress_show now would print: spares the caller the report. */

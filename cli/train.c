@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +9,8 @@
 #include "columns.h"
 #include "output.h"
 #include "progress.h"
+#include "stop.h"
 #include "trace.h"
-
-/* Set by SIGINT and SIGTERM: the stage is finished, everything is written, and the exit code tells. A second signal ends the
- * process at once. */
-static volatile int stop_signal;
-
-static void on_signal(int number)
-{
-    stop_signal = number;
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 struct training {
     struct arguments *arguments;
@@ -42,6 +25,8 @@ struct training {
     double max_gap, epsilon;
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
+    uint64_t safe; /* points that were last acknowledged */
+    int failed;    /* the journal's disk has failed: what there is, is shown all the same */
 };
 
 static unsigned measures(const struct training *training)
@@ -96,11 +81,25 @@ static void show_progress(struct training *training, uint64_t stage)
     progress_show(&training->progress, &report, share_done(&info));
 }
 
+/* Tells whoever feeds the stream what need not be kept any longer. */
+static void acknowledge(struct training *training)
+{
+    keepfit_durability durability;
+    keepfit_fit_durability(training->fit, &durability);
+    if (durability.safe == training->safe)
+        return;
+    training->safe = durability.safe;
+    printf("%llu\n", (unsigned long long)durability.safe);
+    fflush(stdout);
+}
+
 /* What follows a stage: trace, save, progress. */
 static int after_stage(struct training *training, uint64_t stage)
 {
     const struct arguments *arguments = training->arguments;
     int code = EXIT_DONE;
+    if (arguments->acknowledge)
+        acknowledge(training);
     training->traced = false;
     if (training->tracing && trace_due(&training->plan, stage))
         code = measure_stage(training);
@@ -115,6 +114,10 @@ static int refused_point(struct training *training, keepfit_status status)
 {
     keepfit_stream_info info;
     const char *message = keepfit_fit_error(training->fit)->message;
+    if (status == KEEPFIT_IO) {
+        training->failed = fail_status(status, message);
+        return EXIT_DONE;
+    }
     if (status != KEEPFIT_DATA)
         return fail_status(status, message);
     if (training->skip) {
@@ -125,19 +128,56 @@ static int refused_point(struct training *training, keepfit_status status)
     return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, message);
 }
 
-static int stop_code(void)
+static int another_point(const struct training *training, uint64_t number)
 {
-    return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+    keepfit_stream_info info;
+    keepfit_stream_describe(training->stream, &info);
+    return fail(EXIT_DATA,
+                "%s:%llu:1: point %llu is not the one that the journal has (--resume append adds all points of the "
+                "stream; --shuffle and --scale depend on the whole file)",
+                info.name, (unsigned long long)info.line, (unsigned long long)number);
+}
+
+/* Passes over the points that the journal already has, each compared; what the fit would not take at that time is not
+ * among them. Returns the library's status of the stream. */
+static keepfit_status pass_over(struct training *training, uint64_t resumed, int *code)
+{
+    keepfit_point point;
+    keepfit_status status = KEEPFIT_OK;
+    uint64_t number = 1;
+    while (number <= resumed && !stop_signal) {
+        status = keepfit_stream_next(training->stream, &point);
+        if (status != KEEPFIT_OK)
+            break;
+        columns_see(&training->columns, &point.row);
+        bool same = keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DATA;
+        if (same) {
+            trace_due(&training->plan, number++);
+        } else if (training->skip) {
+            training->refused++;
+        } else {
+            *code = another_point(training, number);
+            break;
+        }
+    }
+    if (status == KEEPFIT_END && number <= resumed && training->refused)
+        *code = another_point(training, number);
+    return status;
 }
 
 static int push_all(struct training *training)
 {
     keepfit_point point;
-    keepfit_status status;
-    uint64_t stage = 0;
+    keepfit_status status = KEEPFIT_OK;
+    keepfit_durability durability;
     int code = EXIT_DONE;
-    while (code == EXIT_DONE && !stop_signal) {
-        status = keepfit_stream_next(training->stream, &point);
+    keepfit_fit_durability(training->fit, &durability);
+    uint64_t stage = training->safe = durability.resumed;
+    if (strcmp(training->arguments->resume, "check") == 0)
+        status = pass_over(training, stage, &code);
+    while (code == EXIT_DONE && !stop_signal && !training->failed) {
+        if (status == KEEPFIT_OK)
+            status = keepfit_stream_next(training->stream, &point);
         if (status == KEEPFIT_END || status == KEEPFIT_STOPPED)
             break;
         if (status != KEEPFIT_OK)
@@ -145,7 +185,10 @@ static int push_all(struct training *training)
         columns_see(&training->columns, &point.row);
         status = keepfit_fit_push(training->fit, &point);
         code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
+        status = KEEPFIT_OK;
     }
+    if (code == EXIT_DONE && stage == 0 && training->failed)
+        return training->failed;
     if (code == EXIT_DONE && stage == 0)
         return stop_signal ? stop_code()
                            : fail(EXIT_DATA, "%s: no points could be used", training->arguments->positional[0]);
@@ -167,6 +210,8 @@ static void json_text_field(const char *name, const char *text)
 static void print_json(const struct training *training, const keepfit_report *report, uint64_t skipped)
 {
     keepfit_options *options = training->arguments->options;
+    keepfit_durability durability;
+    keepfit_fit_durability(training->fit, &durability);
     printf("{\n  \"method\": ");
     json_text(stdout, keepfit_options_get(options, "method"));
     json_text_field("chosen", report->method);
@@ -201,6 +246,9 @@ static void print_json(const struct training *training, const keepfit_report *re
         {"validation_loss", report->validation_loss},
         {"validation_error", report->validation_error},
         {"skipped", (double)skipped},
+        {"resumed", (double)durability.resumed},
+        {"replayed", (double)durability.replayed},
+        {"cut", (double)durability.cut},
     };
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
         json_field(fields[k].name, fields[k].number);
@@ -230,10 +278,15 @@ static void print_bound(const struct training *training, const keepfit_report *r
 static void print_text(const struct training *training, const keepfit_report *report)
 {
     const struct trace_row *last = &training->last;
+    keepfit_durability durability;
+    keepfit_fit_durability(training->fit, &durability);
     double stages = (double)report->stage;
     printf("%s: %llu stages, %llu features, %.3g s\n", report->method, (unsigned long long)report->stage,
            (unsigned long long)report->features, report->seconds);
     printf("  gradients    %llu in all, %.3g a stage\n", (unsigned long long)report->fo, (double)report->fo / stages);
+    if (durability.resumed)
+        printf("  resumed      %llu points from the journal, %llu of them run again\n",
+               (unsigned long long)durability.resumed, (unsigned long long)durability.replayed);
     if (report->points != report->stage)
         printf("  window       the newest %llu points\n", (unsigned long long)report->points);
     printf("  objective    %.10g\n", last->objective);
@@ -266,6 +319,26 @@ static int verdict(const struct training *training, const keepfit_report *report
     return EXIT_DONE;
 }
 
+/* So that nothing has to be run again. What a crash has left behind is told, too. */
+static int finish_journal(struct training *training)
+{
+    keepfit_durability durability;
+    if (!*keepfit_options_get(training->arguments->options, "journal") || training->failed)
+        return training->failed;
+    keepfit_status status = keepfit_fit_checkpoint(training->fit);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, keepfit_fit_error(training->fit)->message);
+    keepfit_fit_durability(training->fit, &durability);
+    if (training->arguments->acknowledge)
+        acknowledge(training);
+    if (durability.cut && !training->arguments->quiet)
+        warn("the journal's last %llu bytes were cut off: the torn tail of a crash, never acknowledged",
+             (unsigned long long)durability.cut);
+    if (durability.spoilt && !training->arguments->quiet)
+        warn("%llu checkpoints of the journal could not be used", (unsigned long long)durability.spoilt);
+    return EXIT_DONE;
+}
+
 static int finish(struct training *training)
 {
     struct arguments *arguments = training->arguments;
@@ -275,6 +348,7 @@ static int finish(struct training *training)
     keepfit_fit_report(training->fit, &report);
     keepfit_stream_describe(training->stream, &info);
     uint64_t skipped = info.skipped + training->refused;
+    int journal = finish_journal(training);
     int code = training->traced ? EXIT_DONE : measure_stage(training);
     if (code == EXIT_DONE && arguments->model)
         code = save_model(training);
@@ -290,6 +364,8 @@ static int finish(struct training *training)
         print_json(training, &report, skipped);
     else if (!arguments->quiet)
         print_text(training, &report);
+    if (journal != EXIT_DONE)
+        return journal;
     if (stop_signal)
         return stop_code();
     return verdict(training, &report);
@@ -320,11 +396,25 @@ static int plan_trace(struct training *training)
     return code;
 }
 
+/* The journal may remember what was not given. */
+static bool take_options(struct training *training)
+{
+    keepfit_options *options = keepfit_options_copy(keepfit_fit_options(training->fit));
+    if (!options)
+        return false;
+    keepfit_options_free(training->arguments->options);
+    training->arguments->options = options;
+    training->epsilon = strtod(keepfit_options_get(options, "epsilon"), NULL);
+    return true;
+}
+
 static int open_all(struct training *training)
 {
     struct arguments *arguments = training->arguments;
     keepfit_error error;
     keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
+    if (status == KEEPFIT_OK && !take_options(training))
+        return fail(EXIT_FAILED, "out of memory");
     if (status == KEEPFIT_OK)
         status = keepfit_stream_open(arguments->positional[0], arguments->options, &training->stream, &error);
     if (status == KEEPFIT_STOPPED)
@@ -350,6 +440,11 @@ static int check_outputs(const struct arguments *arguments)
     const char *data = arguments->positional[0];
     struct stat old;
     struct output probe;
+    bool check = strcmp(arguments->resume, "check") == 0;
+    if (!check && strcmp(arguments->resume, "append") != 0)
+        return fail(EXIT_USAGE, "--resume: '%s' is none of check|append", arguments->resume);
+    if (arguments->acknowledge && !*keepfit_options_get(arguments->options, "journal"))
+        return fail(EXIT_USAGE, "--acknowledge needs --journal");
     if (arguments->save_every && !arguments->model)
         return fail(EXIT_USAGE, "--save-every needs --model");
     if (same_file(arguments->model, data) || same_file(arguments->trace, data))
@@ -368,13 +463,12 @@ static int check_outputs(const struct arguments *arguments)
 int run_train(struct arguments *arguments)
 {
     struct training training = {.arguments = arguments, .max_gap = NAN};
-    training.epsilon = strtod(keepfit_options_get(arguments->options, "epsilon"), NULL);
     training.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
     int code = check_outputs(arguments);
     if (code != EXIT_DONE)
         return code;
     progress_start(&training.progress, arguments->quiet);
-    watch_signals();
+    stop_watch();
     keepfit_options_watch(arguments->options, &stop_signal);
     code = open_all(&training);
     if (code == EXIT_DONE)

@@ -12,7 +12,8 @@
  *   4. models                     predict, save, load
  *   5. streams                    read points from files
  *   6. your own objective         callbacks for value and gradient
- *   7. what this build offers     tables of methods, losses, ... for help texts and bindings
+ *   7. durability                 journals, checkpoints, and the functions that reach the disk
+ *   8. what this build offers     tables of methods, losses, ... for help texts and bindings
  *
  * Rules that hold throughout:
  *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free
@@ -146,9 +147,40 @@ KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_poin
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
                                                   size_t *pushed);
 
+/* Many points in arrays that others may own. Rows in full: row k has `features` values from value + k*stride on. Compressed
+ * rows (start != NULL): row k has the entries start[k] .. start[k+1]-1 of index and value. */
+typedef struct keepfit_block {
+    size_t count;
+    size_t features, stride;
+    const uint64_t *start; /* [count + 1] */
+    const uint32_t *index;
+    const double *value;
+    const double *target; /* [count] */
+    const double *weight; /* [count]; NULL: all 1 */
+} keepfit_block;
+
+/* All points of the block as one stage: they join the history, and then the model is made good once, for everything so far.
+ * That costs far less than one stage each, which is how methods that promise nothing (and have nothing to make good) still see
+ * them. A block with a point that is refused changes nothing; the error's line is then the row, from 1. *pushed (may be
+ * NULL) tells how many points went in. */
+KEEPFIT_API keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed);
+
+/* A class that may come later: it has its place in the model from now on. Refuses a third one where the loss is for two. */
+KEEPFIT_API keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label);
+
 /* Takes a point out again: `index` counts the points that are present, the oldest being 0. The model is then good for those
  * that remain, as after a push. With the option window the oldest leaves by itself when a point beyond that number comes. */
 KEEPFIT_API keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index);
+/* The same for several at once, as one stage: indices ascend strictly, and are those from before the first one leaves. */
+KEEPFIT_API keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indices, size_t count);
+
+/* A point that is present, as it was pushed. */
+KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point *point);
+
+/* A flag that a signal handler or another thread may raise (make it non-zero); NULL: none. It is looked at before each point
+ * and between the rounds of a long stage, which then ends early: the call fails with KEEPFIT_STOPPED, what went in stays in,
+ * the report's bound tells how good the model is for it, and the next call goes on from there. */
+KEEPFIT_API void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop);
 
 /* The index of the point that came as the arrival-th (from 1); false when it is not present. */
 KEEPFIT_API bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index);
@@ -300,7 +332,136 @@ KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *opti
 KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 
 /* ---------------------------------------------------------------------------------------------------------
- * 7. What this build offers
+ * 7. Durability
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* With the option journal, a fit keeps every point in a folder: what was acknowledged survives the process and, as far as the
+ * option sync says, the machine. keepfit_fit_create then takes over what the folder holds, and the fit goes on bit for bit as it
+ * would have without the break. A folder is used by one fit at a time. docs/reliability.md states the promises.
+ *
+ * When the disk fails, the call fails with KEEPFIT_IO, the point was not taken, and the fit refuses further ones but can still
+ * be read. */
+typedef struct keepfit_durability {
+    uint64_t resumed;      /* points that the journal held when the fit was created, those that have left included */
+    uint64_t replayed;     /* of those, points whose stages were run again, since no checkpoint had them */
+    uint64_t cut;          /* bytes of a torn tail that were cut off: what was never acknowledged */
+    uint64_t spoilt;       /* checkpoints that could not be used */
+    uint64_t safe;         /* points so far that no power cut can take */
+    uint64_t checkpointed; /* points in the newest checkpoint */
+    uint64_t failed_checkpoints; /* that could not be written; the points are safe without them */
+} keepfit_durability;
+
+/* All 0 for a fit without a journal. */
+KEEPFIT_API void keepfit_fit_durability(const keepfit_fit *fit, keepfit_durability *durability);
+/* Everything pushed so far becomes safe, whatever the option sync says. */
+KEEPFIT_API keepfit_status keepfit_fit_sync(keepfit_fit *fit);
+/* The same, and the fit's state is written, so that nothing has to be run again. It changes nothing in the fit. */
+KEEPFIT_API keepfit_status keepfit_fit_checkpoint(keepfit_fit *fit);
+/* Writes the journal anew without the points that have left; at every instant the old or the new one is there. */
+KEEPFIT_API keepfit_status keepfit_fit_compact(keepfit_fit *fit);
+
+/* The options of a fit: those it was given, and what its journal remembered. */
+KEEPFIT_API const keepfit_options *keepfit_fit_options(const keepfit_fit *fit);
+/* Compares with the point that came as the arrival-th (from 1). KEEPFIT_OK: it is the same; KEEPFIT_DATA: it is another one;
+ * KEEPFIT_END: it has left, or has not come. */
+KEEPFIT_API keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const keepfit_point *point);
+
+/* A journal, looked at without a fit. Nothing is changed, and nothing needs to be writable. */
+typedef struct keepfit_journal keepfit_journal;
+
+typedef struct keepfit_journal_info {
+    const char *settings; /* a line "set KEY VALUE" or "default KEY VALUE" for each option that it remembers */
+    uint64_t generation;  /* 1, and one more for each time it was compacted */
+    uint64_t segments, records, bytes;
+    uint64_t points;     /* recorded */
+    uint64_t removals;   /* recorded */
+    uint64_t present;    /* points that have not left */
+    uint64_t arrived;    /* points ever, those that compacting has left out included */
+    uint64_t checkpoint; /* the record that the newest sound checkpoint stands at; 0: none */
+    uint64_t spoilt;     /* checkpoints that are not sound */
+    uint64_t torn;       /* bytes behind the last record that a crash has left: never acknowledged */
+    const char *damage;  /* what is wrong besides, with its place; NULL: nothing. The records before it are whole */
+} keepfit_journal_info;
+
+/* The options may be NULL (they name the disk). */
+KEEPFIT_API keepfit_status keepfit_journal_open(const char *folder, const keepfit_options *options,
+                                                keepfit_journal **journal, keepfit_error *error);
+KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_info *info);
+/* The next point that is present, as it was pushed, with its arrival (may be NULL); valid until the next call. KEEPFIT_END
+ * after the last. */
+KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
+KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
+
+/* Cuts off a torn tail and removes spoilt checkpoints. Never touches a sound record, and refuses a journal that is damaged
+ * otherwise. */
+KEEPFIT_API keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options *options,
+                                                  keepfit_error *error);
+/* Checks a checkpoint file by itself; *record tells the last record that is in it. */
+KEEPFIT_API keepfit_status keepfit_checkpoint_check(const char *path, const keepfit_options *options, uint64_t *record,
+                                                    keepfit_error *error);
+
+/* All access to files that have to last (models, journals, checkpoints) goes through one table of functions. The system's
+ * own is used unless another is given: a test that cuts the power, or a store that is no file system.
+ *
+ * Every function gets `context`, and returns a number >= 0, or -errno. What `write` has written may be lost until `sync`
+ * has returned 0; names made by open, rename, remove or make_folder until sync_folder has. A sync that failed must not be
+ * taken for good later, whatever a second one returns. */
+#define KEEPFIT_DISK_VERSION 1
+
+typedef enum keepfit_disk_access {
+    KEEPFIT_DISK_READ = 0,
+    KEEPFIT_DISK_WRITE = 1,    /* reading and writing, both by offset */
+    KEEPFIT_DISK_CREATE = 2,   /* made if it is not there */
+    KEEPFIT_DISK_EXCLUSIVE = 4 /* with CREATE: -EEXIST if it is there */
+} keepfit_disk_access;
+
+typedef enum keepfit_disk_kind { KEEPFIT_DISK_FILE, KEEPFIT_DISK_FOLDER, KEEPFIT_DISK_OTHER } keepfit_disk_kind;
+
+typedef struct keepfit_disk {
+    uint32_t version; /* KEEPFIT_DISK_VERSION: the table's layout; another one is refused */
+    void *context;
+    /* A handle >= 0. permissions: those of a file that is made; 0 for the usual ones. */
+    int (*open)(void *context, const char *path, unsigned access, unsigned permissions);
+    int (*close)(void *context, int file);
+    int64_t (*read)(void *context, int file, void *bytes, size_t count, uint64_t offset); /* may be short; 0: end */
+    int64_t (*write)(void *context, int file, const void *bytes, size_t count, uint64_t offset); /* may be short */
+    int64_t (*size)(void *context, int file);
+    int (*truncate)(void *context, int file, uint64_t size);
+    int (*sync)(void *context, int file);
+    /* The file's first `size` bytes in memory, for reading. */
+    int (*map)(void *context, int file, size_t size, const void **bytes);
+    int (*unmap)(void *context, const void *bytes, size_t size);
+    /* -EWOULDBLOCK: another handle has it. It ends with the handle, or with the process. */
+    int (*lock)(void *context, int file);
+
+    int (*rename)(void *context, const char *from, const char *to);
+    int (*remove)(void *context, const char *path); /* a file, or an empty folder */
+    int (*make_folder)(void *context, const char *path);
+    int (*sync_folder)(void *context, const char *path);
+    /* Calls visit for each name in the folder, in any order, until it returns other than 0, and returns that. */
+    int (*list)(void *context, const char *path, int (*visit)(void *argument, const char *name), void *argument);
+    /* What is there, links followed; -ENOENT if nothing is. permissions may be NULL. */
+    int (*examine)(void *context, const char *path, keepfit_disk_kind *kind, unsigned *permissions);
+    /* What the path leads to through links, as a text to be freed with free(). */
+    int (*resolve)(void *context, const char *path, char **place);
+} keepfit_disk;
+
+/* The system's own. */
+KEEPFIT_API const keepfit_disk *keepfit_disk_system(void);
+/* Fits made with these options, and their journals, use this disk. NULL: the system's. It must outlive them. */
+KEEPFIT_API void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk);
+
+/* The whole state of a fit as bytes, but for its options and its points (keepfit_fit_point tells them). Taking it changes
+ * nothing. The bytes belong to the fit, and live until the next call on it. */
+KEEPFIT_API keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count);
+/* Into a fit that has the same options and no points yet, with the points that were present then: it goes on bit for bit as
+ * the other one would have. KEEPFIT_CORRUPT: these bytes are no snapshot of such a fit. After a failure it is only good to
+ * be freed. */
+KEEPFIT_API keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points,
+                                               const unsigned char *bytes, size_t count);
+
+/* ---------------------------------------------------------------------------------------------------------
+ * 8. What this build offers
  * ------------------------------------------------------------------------------------------------------- */
 
 typedef enum keepfit_family {
@@ -331,7 +492,7 @@ typedef struct keepfit_option {
     const char *key;     /* "lambda" */
     const char *value;   /* what stands for the value in help: "L"; "" for a flag */
     const char *initial; /* the default, as text; "" where there is none */
-    const char *group;   /* "problem", "method" or "data" */
+    const char *group;   /* "problem", "method", "data" or "journal" */
     const char *help;    /* one or two sentences */
     const char *choices; /* CHOICE: "squared|logistic|..."; otherwise NULL */
     keepfit_option_type type;

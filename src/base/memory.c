@@ -14,6 +14,11 @@ void *kf_allocate(size_t count, size_t size)
     return calloc(count ? count : 1, size);
 }
 
+void *kf_allocate_raw(size_t size)
+{
+    return malloc(size ? size : 1);
+}
+
 double *kf_allocate_numbers(size_t count)
 {
     if (count >= ALIGNED_BELOW)
@@ -45,6 +50,6 @@ bool kf_reserve(void **array, size_t *capacity, size_t needed, size_t size)
 char *kf_copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
+    char *copy = kf_allocate_raw(size);
     return copy ? memcpy(copy, text, size) : NULL;
 }

@@ -1,4 +1,5 @@
-/* Memory: arrays that grow by doubling, with every size computation checked. */
+/* Memory: arrays that grow by doubling, with every size computation checked. All memory of the library is asked for here;
+ * it is given back with free. */
 #ifndef KF_MEMORY_H
 #define KF_MEMORY_H
 
@@ -8,7 +9,10 @@
 /* count * size bytes, zeroed; NULL when there are none or the product overflows. */
 void *kf_allocate(size_t count, size_t size);
 
-/* The same for numbers that vector instructions run over: aligned to cache lines unless there are very many. */
+/* `size` bytes that hold nothing yet. */
+void *kf_allocate_raw(size_t size);
+
+/* kf_allocate for numbers that vector instructions run over: aligned to cache lines unless there are very many. */
 double *kf_allocate_numbers(size_t count);
 
 /* Makes room for `needed` elements of `size` bytes. *capacity counts elements and at least doubles when it grows; new

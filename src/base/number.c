@@ -15,32 +15,19 @@ static int is_digit(char c)
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 #define LARGEST_EXACT_POWER 22
-
-/* The correctly rounded value of [text, end), which is known to be a number. */
-static double convert_slowly(const char *text, const char *end)
-{
-    char local[128], *copy = local;
-    size_t length = (size_t)(end - text);
-    if (length >= sizeof local && !(copy = malloc(length + 1)))
-        return NAN;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double value = plain ? strtod_l(copy, NULL, plain) : NAN;
-    if (plain)
-        freelocale(plain);
-    if (copy != local)
-        free(copy);
-    return value;
-}
+/* No text is so long that its digits could make up for such an exponent. */
+#define DECISIVE_EXPONENT 1000000000000
+/* The digits that decide how a decimal is rounded to a double; of what follows it only matters whether all are zeros. */
+#define DECISIVE_DIGITS 768
 
 /* What a scan of the digits found: the number is mantissa * 10^exponent when exact. */
 struct scan {
     const char *stop;
     uint64_t mantissa;
     long exponent;
-    int digits; /* significant ones */
-    int any;    /* at least one digit seen */
+    long written_exponent; /* what follows the e */
+    int digits;            /* significant ones */
+    int any;               /* at least one digit seen */
 };
 
 static void take_digit(struct scan *scan, char c)
@@ -64,9 +51,10 @@ static const char *scan_exponent(struct scan *scan, const char *at, const char *
         return at; /* an 'e' that begins something else */
     long exponent = 0;
     for (; p < end && is_digit(*p); p++)
-        if (exponent < 100000)
+        if (exponent < DECISIVE_EXPONENT)
             exponent = exponent * 10 + (*p - '0');
-    scan->exponent += negative ? -exponent : exponent;
+    scan->written_exponent = negative ? -exponent : exponent;
+    scan->exponent += scan->written_exponent;
     return p;
 }
 
@@ -88,6 +76,49 @@ static void scan_decimal(struct scan *scan, const char *p, const char *end)
     scan->stop = p;
 }
 
+/* The digits that count as one whole number, and the power of ten that it is to be multiplied by. */
+static char *gather_digits(const struct scan *scan, const char *text, char digits[DECISIVE_DIGITS + 2], long *exponent)
+{
+    char *to = digits;
+    int behind_point = 0, more = 0;
+    *exponent = scan->written_exponent;
+    for (; text < scan->stop && (is_digit(*text) || *text == '.'); text++) {
+        if (*text == '.') {
+            behind_point = 1;
+        } else if (to - digits < DECISIVE_DIGITS) {
+            *exponent -= behind_point;
+            if (to > digits || *text != '0')
+                *to++ = *text;
+        } else {
+            *exponent += !behind_point;
+            more |= *text != '0';
+        }
+    }
+    if (more) {
+        *to++ = '1';
+        --*exponent;
+    }
+    return to;
+}
+
+/* The correctly rounded value of what was scanned from text, however long it is. */
+static double convert_slowly(const struct scan *scan, const char *text)
+{
+    char plain[DECISIVE_DIGITS + 32];
+    long exponent;
+    char *end = gather_digits(scan, text, plain, &exponent);
+    if (end == plain)
+        return 0;
+    if (exponent > 400 || exponent < -2 * DECISIVE_DIGITS)
+        exponent = exponent > 0 ? 400 : -2 * DECISIVE_DIGITS;
+    snprintf(end, sizeof plain - (size_t)(end - plain), "e%ld", exponent);
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    double value = c ? strtod_l(plain, NULL, c) : NAN;
+    if (c)
+        freelocale(c);
+    return value;
+}
+
 enum kf_number kf_read_real(const char *text, const char *end, double *value, const char **stop)
 {
     const char *p = text;
@@ -107,7 +138,7 @@ enum kf_number kf_read_real(const char *text, const char *end, double *value, co
         size = scan.exponent < 0 ? (double)scan.mantissa / exact_powers[-scan.exponent]
                                  : (double)scan.mantissa * exact_powers[scan.exponent];
     else
-        size = convert_slowly(p, scan.stop);
+        size = convert_slowly(&scan, p);
     if (!isfinite(size))
         return KF_NUMBER_HUGE;
     *value = negative ? -size : size;

@@ -132,6 +132,20 @@ static const struct row table[] = {
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
     FLAG("accept-cut", "data", accept_cut,
          "Accept a last line without a newline; by default it is refused, since the file may have been cut there."),
+
+    TEXT("journal", "DIR", "", "journal", journal,
+         "Keep all points in this folder, durably, and go on from there when it already holds some. The journal "
+         "remembers "
+         "the problem and the method; what is not given again is taken from it."),
+    TEXT("sync", "always|batch:N|interval:MS|none", "always", "journal", sync,
+         "When a point is safe from a power cut: before the push returns; at the latest N points later; when a point "
+         "comes and MS milliseconds have passed; or when the system likes."),
+    COUNT("segment-bytes", "N", "67108864", "journal", segment_bytes, 4096, 1e15,
+          "Begin a new file of the journal after so many bytes."),
+    REAL("checkpoint-seconds", "S", "60", "journal", checkpoint_seconds, 0, 1e9, false,
+         "Write a checkpoint after so many seconds of work, so that not more than that has to be done again."),
+    COUNT("checkpoint-gradients", "N", "", "journal", checkpoint_gradients, 1, 1e18,
+          "Also write one after so many gradients."),
 };
 
 #define ROWS (sizeof table / sizeof table[0])
@@ -304,15 +318,21 @@ keepfit_options *keepfit_options_copy(const keepfit_options *options)
     return NULL;
 }
 
-keepfit_status keepfit_options_set(keepfit_options *options, const char *key, const char *value, keepfit_error *error)
+keepfit_status kf_options_put(keepfit_options *options, const char *key, const char *value, bool given,
+                              keepfit_error *error)
 {
     const struct row *row = find(key);
     if (!row)
         return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s' ('keepfit list options' tells them)", key);
     keepfit_status status = assign(options, row, value, error);
     if (status == KEEPFIT_OK)
-        options->given[row - table] = true;
+        options->given[row - table] = given;
     return status;
+}
+
+keepfit_status keepfit_options_set(keepfit_options *options, const char *key, const char *value, keepfit_error *error)
+{
+    return kf_options_put(options, key, value, true, error);
 }
 
 const char *keepfit_options_get(keepfit_options *options, const char *key)
@@ -358,6 +378,11 @@ size_t kf_threads(const keepfit_options *options)
 void keepfit_options_watch(keepfit_options *options, const volatile int *stop)
 {
     options->stop = stop;
+}
+
+void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk)
+{
+    options->disk = disk;
 }
 
 bool keepfit_options_given(const keepfit_options *options, const char *key)

@@ -47,11 +47,20 @@ struct keepfit_options {
     int header;
     char *target, *targets, *weights, *delimiter;
     bool accept_cut;
+    /* journal */
+    char *journal, *sync;
+    uint64_t segment_bytes, checkpoint_gradients;
+    double checkpoint_seconds;
 
     const volatile int *stop; /* see keepfit_options_watch; may be NULL */
+    const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
     bool given[KF_OPTION_COUNT_MAX];
     char text[64]; /* what keepfit_options_get hands out for numbers */
 };
+
+/* keepfit_options_set, with a say in whether it counts as given. */
+keepfit_status kf_options_put(keepfit_options *options, const char *key, const char *value, bool given,
+                              keepfit_error *error);
 
 /* How many threads to use: those asked for, or one a processor. */
 size_t kf_threads(const keepfit_options *options);

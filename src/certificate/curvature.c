@@ -55,11 +55,10 @@ static double *scratch(const struct kf_curvature *curvature, size_t k)
     return curvature->work + (3 + k) * curvature->capacity;
 }
 
-static bool reserve(struct kf_curvature *curvature, size_t size)
+/* The matrices and vectors move to this leading dimension. */
+static bool make_room(struct kf_curvature *curvature, size_t capacity)
 {
-    if (size <= curvature->capacity)
-        return true;
-    size_t capacity = size < 16 ? 16 : (size + size / 2 + 7) / 8 * 8, old = curvature->capacity;
+    size_t old = curvature->capacity;
     double *work = kf_allocate_numbers(WORK_VECTORS * capacity);
     if (!work || !grow_matrix(&curvature->hessian, curvature->size, old, capacity) ||
         !grow_matrix(&curvature->inverse, curvature->size, old, capacity) ||
@@ -75,6 +74,80 @@ static bool reserve(struct kf_curvature *curvature, size_t size)
     curvature->capacity = capacity;
     name_vectors(curvature);
     return true;
+}
+
+static bool reserve(struct kf_curvature *curvature, size_t size)
+{
+    return size <= curvature->capacity || make_room(curvature, size < 16 ? 16 : (size + size / 2 + 7) / 8 * 8);
+}
+
+static void archive_matrix(struct kf_curvature *curvature, double *matrix, struct kf_archive *archive)
+{
+    for (size_t k = 0; k < curvature->size && archive->status == KEEPFIT_OK; k++)
+        kf_archive_reals(archive, matrix + k * curvature->capacity, curvature->size);
+}
+
+static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *archive)
+{
+    double *reals[] = {&curvature->sum_sum, &curvature->sum_x,     &curvature->x_x,     &curvature->weight,
+                       &curvature->lambda,  &curvature->leverage,  &curvature->stretch, &curvature->lost,
+                       &curvature->most,    &curvature->inflation, &curvature->measured};
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+}
+
+/* How many numbers `leverages` has. */
+static size_t listed(const struct kf_curvature *curvature)
+{
+    return curvature->measuring ? curvature->points : curvature->known;
+}
+
+static bool reserve_columns(struct kf_curvature *curvature)
+{
+    return KF_RESERVE(curvature->columns, curvature->columns_capacity, 2 * KF_COLUMNS * (curvature->size + 1));
+}
+
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                          struct kf_archive *archive)
+{
+    bool *flags[] = {&curvature->anchored, &curvature->certified, &curvature->gathering, &curvature->measuring,
+                     &curvature->rough};
+    for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
+        kf_archive_flag(archive, flags[k]);
+    kf_archive_require(archive,
+                       curvature->anchored ? !curvature->gathering : !curvature->certified && !curvature->measuring);
+    kf_archive_require(archive, !curvature->certified || !curvature->measuring);
+    archive_numbers(curvature, archive);
+    if (!(curvature->anchored || curvature->gathering) || archive->status != KEEPFIT_OK)
+        return;
+    kf_archive_count(archive, &curvature->points, problem->points.count);
+    kf_archive_count(archive, &curvature->known, curvature->points);
+    kf_archive_array(archive, &curvature->leverages, &curvature->leverages_capacity, listed(curvature));
+    size_t size = curvature->size, capacity = curvature->capacity;
+    kf_archive_count(archive, &size, kf_size(problem));
+    kf_archive_count(archive, &capacity, 2 * SIZE_MOST);
+    kf_archive_require(archive, size <= capacity && kf_curvature_suits(problem));
+    if (archive->status != KEEPFIT_OK)
+        return;
+    if (archive->reading && !make_room(curvature, capacity)) {
+        archive->status = KEEPFIT_NO_MEMORY;
+        return;
+    }
+    curvature->size = size;
+    kf_archive_array(archive, &optimum->curve, &optimum->curve_capacity, curvature->points);
+    kf_archive_reals(archive, curvature->anchor, size);
+    if (curvature->anchored)
+        archive_matrix(curvature, curvature->factor, archive);
+    if (curvature->gathering || curvature->measuring || curvature->certified)
+        archive_matrix(curvature, curvature->hessian, archive);
+    if (curvature->measuring || curvature->certified)
+        archive_matrix(curvature, curvature->inverse, archive);
+    if (archive->reading && !reserve_columns(curvature))
+        archive->status = KEEPFIT_NO_MEMORY;
+    if (!curvature->certified)
+        return;
+    kf_archive_reals(archive, curvature->at_sum, size);
+    kf_archive_reals(archive, curvature->at_x, size);
 }
 
 /* The points of the anchor have nothing in new coordinates: there the Hessian is the regulariser's. */
@@ -144,11 +217,18 @@ static double shrinkage(const struct kf_curvature *curvature, const struct kf_pr
 
 /* ---- making one ---- */
 
-bool kf_curvature_begin(struct kf_curvature *curvature, const struct kf_problem *problem)
+/* What cannot be done for want of memory is an error of the stage. */
+static bool has_room(struct kf_problem *problem, bool room)
+{
+    problem->objective.memory_failed |= !room;
+    return room;
+}
+
+bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem)
 {
     size_t size = kf_size(problem);
     curvature->anchored = curvature->certified = curvature->measuring = curvature->gathering = false;
-    if (!reserve(curvature, size))
+    if (!has_room(problem, reserve(curvature, size)))
         return false;
     curvature->size = size;
     for (size_t k = 0; k < size; k++)
@@ -162,8 +242,9 @@ bool kf_curvature_begin(struct kf_curvature *curvature, const struct kf_problem 
 bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                          size_t to)
 {
-    if (!follow_size(curvature, problem) || !kf_hessian_add(optimum, problem, curvature->anchor, curvature->points, to,
-                                                            curvature->hessian, curvature->capacity))
+    if (!has_room(problem, follow_size(curvature, problem) &&
+                               kf_hessian_add(optimum, problem, curvature->anchor, curvature->points, to,
+                                              curvature->hessian, curvature->capacity)))
         return false;
     curvature->points = to;
     return true;
@@ -213,10 +294,16 @@ static void be_certified(struct kf_curvature *curvature, const struct kf_problem
     kf_curvature_move(curvature, problem, sum);
 }
 
+static bool reserve_leverages(struct kf_curvature *curvature)
+{
+    return reserve_columns(curvature) &&
+           KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points);
+}
+
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                           const double *sum, double target)
 {
-    if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points))
+    if (!has_room(problem, reserve_leverages(curvature)))
         return false;
     curvature->leverage = 0;
     bool found = kf_concordance(problem) > 0 ? kf_leverages_find(curvature, optimum, problem, target)
@@ -228,10 +315,9 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
     return found;
 }
 
-bool kf_curvature_begin_measuring(struct kf_curvature *curvature)
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem)
 {
-    if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points) ||
-        !kf_curvature_invert(curvature))
+    if (!has_room(problem, reserve_leverages(curvature)) || !kf_curvature_invert(curvature))
         return false;
     memset(curvature->leverages, 0, curvature->points * sizeof *curvature->leverages);
     curvature->known = 0;
@@ -324,6 +410,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
                         size_t j, double factor)
 {
     bool inside = j<curvature->points, has_marks = kf_concordance(problem)> 0;
+    if (!curvature->anchored && !curvature->gathering)
+        return;
     if (curvature->certified || curvature->measuring) {
         keepfit_row row = kf_points_row(&problem->points, j);
         double leverage =
@@ -338,9 +426,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
     if (curvature->gathering)
         kf_hessian_take_out(optimum, problem, j, 1, curvature->hessian, curvature->capacity);
     kf_points_close_gap(optimum->curve, curvature->points, 1, j);
-    size_t listed = curvature->measuring ? curvature->points : curvature->known;
-    if (j < listed)
-        kf_points_close_gap(curvature->leverages, listed, 1, j);
+    if (j < listed(curvature))
+        kf_points_close_gap(curvature->leverages, listed(curvature), 1, j);
     curvature->known -= j < curvature->known;
     curvature->points--;
     curvature->anchored &= curvature->certified || curvature->measuring; /* what is neither can no longer be */

@@ -44,6 +44,10 @@ struct kf_curvature {
     size_t columns_capacity;
 };
 
+/* With the anchor's score curvatures, which lie in `optimum`. */
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                          struct kf_archive *archive);
+
 /* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
 bool kf_curvature_suits(const struct kf_problem *problem);
 void kf_curvature_free(struct kf_curvature *curvature);
@@ -59,11 +63,11 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
 /* The same in pieces, for stages that may not do it at once. H is gathered at problem->x as it is at the beginning, closed when
  * it has all points (KEEPFIT_DIVERGED: it has no factor), and measured: some `most` points at a time, until all `points` are
  * known; then some may be left out, and all measured again. */
-bool kf_curvature_begin(struct kf_curvature *curvature, const struct kf_problem *problem);
+bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem);
 bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                          size_t to);
 keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem);
-bool kf_curvature_begin_measuring(struct kf_curvature *curvature);
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem);
 size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
 bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, double target, bool *again);

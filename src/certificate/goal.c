@@ -1,5 +1,6 @@
 #include "certificate/goal.h"
 
+#include <limits.h>
 #include <math.h>
 
 #define MOVES_MOST 16
@@ -37,6 +38,14 @@ void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double
     double mean = kf_objective_value(&problem->objective, to) - kf_regulariser(&problem->objective, to);
     goal->losses = mean * problem->objective.weight_total;
     goal->moves = 0;
+}
+
+void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive)
+{
+    size_t moves = goal->moves;
+    kf_archive_real(archive, &goal->losses);
+    kf_archive_count(archive, &moves, UINT_MAX);
+    goal->moves = (unsigned)moves;
 }
 
 double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *problem, double square)

@@ -25,6 +25,8 @@ void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct
 /* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), NaN where that is not known. */
 void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change);
 
+void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive);
+
 /* The largest bound that meets epsilon at this stage, for x with |x|^2 = square over the regularised coordinates. */
 double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *problem, double square);
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
 #include "optimum/lapack.h"
@@ -51,15 +50,14 @@ static void batch_flush(struct kf_curvature *curvature, struct batch *batch)
 static size_t measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t to)
 {
     size_t count = 0, size = curvature->size;
-    struct batch batch = {NULL, 0, {0}};
-    if (to - from >= KF_COLUMNS && KF_RESERVE(curvature->columns, curvature->columns_capacity, 2 * KF_COLUMNS * size))
-        batch.columns = curvature->columns;
+    struct batch batch = {curvature->columns, 0, {0}};
+    bool few = to - from < KF_COLUMNS;
     for (size_t j = from; j < to; j++) {
         if (curvature->leverages[j] < 0)
             continue;
         keepfit_row row = kf_points_row(&problem->points, j);
         count++;
-        if (!batch.columns || row.index || row.count < size) {
+        if (few || row.index || row.count < size) {
             curvature->leverages[j] = kf_leverage(curvature, problem, j);
             continue;
         }

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/durable.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
-#include "model/model.h"
 
 /* ---- creating ---- */
 
@@ -45,8 +45,7 @@ static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
            fit->options->iterate != KF_STORAGE_DENSE;
 }
 
-/* Puts a method to work. */
-static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
+keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
 {
     if (fit->running_count == KF_METHODS_IN_TURN)
         return kf_fail(error, KEEPFIT_USAGE, "the method was changed too often");
@@ -55,9 +54,14 @@ static keepfit_status start_method(keepfit_fit *fit, const struct kf_method *met
         return kf_fail_memory(error);
     fit->running[fit->running_count++] = (struct kf_running){method, state};
     kf_read(&fit->problem); /* in case the representation changes */
+    bool was_scaled = fit->problem.iterate.scaled;
     fit->problem.iterate.scaled = may_scale(fit, method);
     fit->problem.iterate.may_change = fit->problem.iterate.scaled && fit->options->iterate == KF_STORAGE_AUTO;
     keepfit_status status = method->create(&fit->problem, state, error);
+    if (status != KEEPFIT_OK) { /* the new representation may lack memory; x can still be read from the old one */
+        fit->problem.iterate.scaled = was_scaled;
+        kf_iterate_moved(&fit->problem);
+    }
     return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
 
@@ -66,17 +70,16 @@ static struct kf_running *at_work(keepfit_fit *fit)
     return &fit->running[fit->running_count - 1];
 }
 
-/* For auto: look again, now that the problem may have grown. */
-static keepfit_status choose_method(keepfit_fit *fit, keepfit_error *error)
+keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
 {
     if (strcmp(fit->asked->name, "auto") != 0) {
         const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
-        return fit->running_count ? KEEPFIT_OK : start_method(fit, instead ? instead : fit->asked, error);
+        return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, instead ? instead : fit->asked, error);
     }
     const struct kf_method *chosen = kf_method_choose(&fit->problem, &fit->reason);
     if (fit->running_count && at_work(fit)->method == chosen)
         return KEEPFIT_OK;
-    return start_method(fit, chosen, error);
+    return kf_fit_start(fit, chosen, error);
 }
 
 static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
@@ -97,9 +100,16 @@ static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
     }
 }
 
-static bool has_lead(const keepfit_fit *fit)
+bool kf_fit_lead(const keepfit_fit *fit, double *lead)
 {
-    return fit->problem.objective.loss && (fit->options->intercept || !isnan(fit->options->bias));
+    *lead = fit->options->intercept ? 1 : fit->options->bias;
+    return fit->problem.objective.loss && !isnan(*lead);
+}
+
+bool kf_fit_has_lead(const keepfit_fit *fit)
+{
+    double lead;
+    return kf_fit_lead(fit, &lead);
 }
 
 static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
@@ -121,27 +131,52 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     if (status != KEEPFIT_OK)
         return status;
     set_up_objective(fit, callbacks);
-    size_t slots = callbacks ? callbacks->dimension : has_lead(fit);
+    size_t slots = callbacks ? callbacks->dimension : kf_fit_has_lead(fit);
     if (!kf_problem_resize(&fit->problem, slots, 1))
         return kf_fail_memory(error);
-    return choose_method(fit, error);
+    return kf_fit_choose(fit, error);
 }
 
-static keepfit_status create(const keepfit_options *options, const keepfit_objective *callbacks, keepfit_fit **out,
-                             keepfit_error *error)
+/* One attempt, with options and journal that are the fit's own if it succeeds. */
+static keepfit_status create_with(keepfit_options *options, const keepfit_objective *callbacks,
+                                  struct kf_durable *durable, bool *unusable, keepfit_fit **out, keepfit_error *error)
 {
-    kf_error_clear(error);
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
     fit->reason = "";
     fit->worst_bound = NAN;
-    fit->options = keepfit_options_copy(options);
-    keepfit_status status = fit->options ? build(fit, callbacks, error) : kf_fail_memory(error);
-    if (status == KEEPFIT_OK)
+    fit->options = options;
+    fit->durable = durable;
+    keepfit_status status = build(fit, callbacks, error);
+    if (status == KEEPFIT_OK && durable)
+        status = kf_durable_resume(fit, unusable, error);
+    if (status == KEEPFIT_OK) {
         *out = fit;
-    else
-        keepfit_fit_free(fit);
+        return status;
+    }
+    fit->options = NULL;
+    fit->durable = NULL;
+    keepfit_fit_free(fit);
+    return status;
+}
+
+static keepfit_status create(const keepfit_options *options, const keepfit_objective *callbacks, keepfit_fit **out,
+                             keepfit_error *error)
+{
+    struct kf_durable *durable = NULL;
+    bool unusable = false;
+    kf_error_clear(error);
+    keepfit_options *own = keepfit_options_copy(options);
+    keepfit_status status = own ? kf_durable_open(&durable, own, error) : kf_fail_memory(error);
+    if (status == KEEPFIT_OK)
+        status = create_with(own, callbacks, durable, &unusable, out, error);
+    if (status != KEEPFIT_OK && unusable)
+        status = create_with(own, callbacks, durable, &unusable, out, error);
+    if (status != KEEPFIT_OK) {
+        kf_durable_close(durable);
+        keepfit_options_free(own);
+    }
     return status;
 }
 
@@ -173,6 +208,9 @@ void keepfit_fit_free(keepfit_fit *fit)
     kf_optimum_free(&fit->optimum);
     free(fit->labels.label);
     free(fit->arrivals);
+    free(fit->indices);
+    kf_durable_close(fit->durable); /* rows lie in it */
+    kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);
     free(fit);
 }
@@ -198,7 +236,7 @@ static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, 
     return kf_fail(error, KEEPFIT_DATA, "the row's values are too large (their squares overflow); scale them");
 }
 
-static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
+keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
 {
     if (!isfinite(point->target))
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
@@ -219,18 +257,26 @@ static keepfit_status check_point(const keepfit_fit *fit, const keepfit_point *p
     return check_row(fit, &point->row, error);
 }
 
-/* The sizes that the model needs once the point is in. */
-static bool make_room(keepfit_fit *fit, const keepfit_point *point)
+/* The functions f_j are no longer those that gradients were remembered of. */
+static void forget(keepfit_fit *fit)
+{
+    const struct kf_running *running = at_work(fit);
+    if (fit->running_count && running->method->forget)
+        running->method->forget(&fit->problem, running->state);
+}
+
+bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
 {
     struct kf_objective *objective = &fit->problem.objective;
     if (objective->callbacks)
         return true;
-    size_t slots = kf_row_width(&point->row) + has_lead(fit), outputs = objective->outputs;
+    size_t slots = features + kf_fit_has_lead(fit), outputs = objective->outputs;
     if (slots < objective->slots)
         slots = objective->slots;
-    bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
-    if (fit->labels.kind == KF_MANY_CLASSES && new_class && fit->labels.count + 1 > outputs)
-        outputs = fit->labels.count + 1;
+    if (fit->labels.kind == KF_MANY_CLASSES && classes > outputs) {
+        outputs = classes;
+        forget(fit);
+    }
     return kf_problem_resize(&fit->problem, slots, outputs);
 }
 
@@ -244,71 +290,34 @@ static void swap_classes(keepfit_fit *fit)
     kf_scale(kf_size(problem), -1, problem->x);
     kf_project(problem, problem->x);
     kf_load(problem);
+    forget(fit);
+}
+
+bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
+{
+    enum kf_label_news news = kf_labels_take(&fit->labels, label, target);
+    if (news == KF_LABEL_MEMORY)
+        return false;
+    if (news == KF_LABEL_FLIPPED)
+        swap_classes(fit);
+    return true;
 }
 
 /* Puts the point into the history under its mapped target. */
 static bool take_in(keepfit_fit *fit, const keepfit_point *point)
 {
-    struct kf_problem *problem = &fit->problem;
     keepfit_point mapped = *point;
-    enum kf_label_news news = kf_labels_take(&fit->labels, point->target, &mapped.target);
-    if (news == KF_LABEL_MEMORY)
+    double lead;
+    if (!kf_fit_learn_label(fit, point->target, &mapped.target))
         return false;
-    if (news == KF_LABEL_FLIPPED)
-        swap_classes(fit);
-    bool changed = news == KF_LABEL_FLIPPED || (news == KF_LABEL_NEW && fit->labels.kind == KF_MANY_CLASSES);
-    struct kf_running *running = at_work(fit);
-    if (changed && running->method->forget)
-        running->method->forget(problem, running->state);
-    double lead = fit->options->intercept ? 1 : fit->options->bias;
-    return kf_points_append(&problem->points, &mapped, has_lead(fit) ? &lead : NULL);
+    if (!fit->recalled)
+        return kf_points_append(&fit->problem.points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
+    struct kf_place place = *fit->recalled++;
+    place.target = mapped.target;
+    return kf_points_append_lent(&fit->problem.points, &place);
 }
 
-/* W, lambda and the largest curvature, with the newest point. */
-static void update_constants(keepfit_fit *fit)
-{
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    double weight = problem->points.place[newest].weight;
-    objective->weight_total += weight;
-    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
-        objective->lambda = fit->options->lambda_total / objective->weight_total;
-    objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
-}
-
-static bool is_wrong(const struct kf_objective *objective, double target)
-{
-    const double *z = objective->scores;
-    size_t best = 0;
-    if (objective->loss->targets == KF_TWO_CLASSES)
-        return (z[0] > 0) != (target > 0);
-    for (size_t k = 1; k < objective->outputs; k++)
-        if (z[k] > z[best])
-            best = k;
-    return best != (size_t)target;
-}
-
-/* Progressive validation: the newest point, predicted by the model that has not seen it. */
-static void validate(keepfit_fit *fit)
-{
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    if (!objective->loss || newest == 0)
-        return;
-    double target = problem->points.place[newest].target;
-    fit->validated++;
-    fit->validation_loss_sum += objective->type->value(objective, &problem->iterate.view, newest);
-    if (objective->loss->targets == KF_NUMBERS) {
-        double miss = objective->scores[0] - target;
-        fit->validation_square_sum += miss * miss;
-    } else {
-        fit->wrong += is_wrong(objective, target);
-    }
-}
-
-static keepfit_status fail_overflow(keepfit_fit *fit)
+keepfit_status kf_fit_overflown(keepfit_fit *fit)
 {
     return kf_fail(
         &fit->error, KEEPFIT_DIVERGED,
@@ -362,13 +371,18 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     struct kf_problem *problem = &fit->problem;
     keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
+    const struct kf_running *running = at_work(fit);
     if (problem->objective.weight_total > 0)
-        status = work(problem, at_work(fit)->state, &fit->error);
+        status = work(problem, running->state, &fit->error);
+    else if (running->method->forget) /* it has not seen this point */
+        running->method->forget(problem, running->state);
     if (problem->objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
                          (unsigned long long)fit->arrived);
+    else if (problem->objective.memory_failed)
+        status = kf_fail_memory(&fit->error);
     else if (status == KEEPFIT_OK && problem->points.count && !is_finite(problem))
-        status = fail_overflow(fit);
+        status = kf_fit_overflown(fit);
     if (status == KEEPFIT_OK)
         keep_account(fit);
     return status;
@@ -376,14 +390,14 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 
 static keepfit_status run_stage(keepfit_fit *fit)
 {
-    keepfit_status status = choose_method(fit, &fit->error);
+    keepfit_status status = kf_fit_choose(fit, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
     kf_iterate_suit(&fit->problem);
     return kf_fit_run(fit, at_work(fit)->method->stage);
 }
 
-static double now(void)
+double kf_fit_clock(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -405,30 +419,48 @@ static size_t foresee_draw(const keepfit_fit *fit)
     return first;
 }
 
-static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
+keepfit_status kf_fit_ready(keepfit_fit *fit)
 {
-    if (fit->death.status != KEEPFIT_OK) {
-        fit->error = fit->death;
-        return fit->error.status;
-    }
-    kf_error_clear(&fit->error);
-    keepfit_status status = check_point(fit, point, &fit->error);
-    if (status != KEEPFIT_OK)
-        return status;
+    kf_archive_free(&fit->snapshot);
     kf_fit_allow(fit);
-    size_t first = foresee_draw(fit);
+    if (fit->death.status != KEEPFIT_OK)
+        fit->error = fit->death;
+    else
+        kf_error_clear(&fit->error);
+    return fit->death.status;
+}
+
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point)
+{
     uint64_t window = fit->options->window;
     if (window && fit->problem.points.count >= window)
         kf_fit_drop(fit, 0);
-    if (!make_room(fit, point) || !take_in(fit, point) || !kf_fit_arrive(fit)) {
+    bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
+    size_t width = kf_row_width(&point->row);
+    if (!kf_fit_make_room(fit, width, fit->labels.count + new_class) || !take_in(fit, point) || !kf_fit_arrive(fit)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
-    if (kf_row_width(&point->row) > fit->features)
-        fit->features = kf_row_width(&point->row);
+    if (width > fit->features)
+        fit->features = width;
+    return KEEPFIT_OK;
+}
+
+static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
+{
+    keepfit_status status = kf_fit_ready(fit);
+    if (status == KEEPFIT_OK)
+        status = kf_fit_check(fit, point, &fit->error);
+    if (status == KEEPFIT_OK)
+        status = kf_durable_point(fit, point);
+    if (status != KEEPFIT_OK)
+        return status;
+    size_t first = foresee_draw(fit);
+    status = kf_fit_admit(fit, point);
+    if (status != KEEPFIT_OK)
+        return status;
     kf_points_prefetch_row(&fit->problem.points, first);
-    update_constants(fit);
-    validate(fit);
+    kf_fit_account(fit);
     status = run_stage(fit);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
@@ -437,15 +469,15 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
 
 keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count, size_t *pushed)
 {
-    double start = now();
+    double start = kf_fit_clock();
     keepfit_status status = KEEPFIT_OK;
     size_t k = 0;
-    for (; k < count && status == KEEPFIT_OK; k++)
-        status = push(fit, &points[k]);
+    while (k < count && (status = kf_fit_stopped(fit) ? KEEPFIT_STOPPED : push(fit, &points[k])) == KEEPFIT_OK)
+        k++;
     if (pushed)
-        *pushed = status == KEEPFIT_OK ? count : k - 1;
-    fit->seconds += now() - start;
-    return status;
+        *pushed = k;
+    fit->seconds += kf_fit_clock() - start;
+    return kf_durable_acknowledge(fit, status);
 }
 
 keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point)
@@ -456,137 +488,4 @@ keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point)
 const keepfit_error *keepfit_fit_error(const keepfit_fit *fit)
 {
     return &fit->error;
-}
-
-/* ---- reading ---- */
-
-void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
-{
-    const struct kf_problem *problem = &fit->problem;
-    const struct kf_objective *objective = &problem->objective;
-    double count = (double)fit->validated;
-    bool numbers = fit->labels.kind == KF_NUMBERS;
-    *report = (keepfit_report){
-        .method = fit->running[fit->running_count - 1].method->name,
-        .reason = fit->reason,
-        .stage = fit->arrived,
-        .points = problem->points.count,
-        .features = fit->features,
-        .classes = numbers ? 0 : fit->labels.count,
-        .fo = objective->fo,
-        .steps = problem->steps,
-        .lambda = objective->lambda,
-        .bound = problem->bound,
-        .worst_bound = fit->worst_bound,
-        .target = problem->target,
-        .missed = fit->missed,
-        .unproved = fit->unproved,
-        .smoothness = kf_smoothness(objective),
-        .seconds = fit->seconds,
-        .validated = fit->validated,
-        .validation_loss = fit->validation_loss_sum / count,
-        .validation_error = numbers ? sqrt(fit->validation_square_sum / count) : (double)fit->wrong / count,
-    };
-}
-
-const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
-{
-    *dimension = kf_size(&fit->problem);
-    return kf_read(&fit->problem);
-}
-
-/* The bound at x, from a pass of gradients. */
-static double measure_bound(struct kf_problem *problem)
-{
-    double *gradient = kf_borrow(problem);
-    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gradient, NULL, problem->factors[0]);
-    kf_complete_gradient(&problem->objective, gradient, problem->x, gradient);
-    double bound = kf_gap_bound(problem, problem->x, gradient);
-    kf_give_back(problem, gradient);
-    return bound;
-}
-
-/* Solves the stage's problem, from the last optimum that was found. */
-static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *result)
-{
-    struct kf_problem *problem = &fit->problem;
-    if ((!fit->optimum_x && !kf_problem_vector(problem, &fit->optimum_x)) ||
-        (!fit->optimum_sum && !kf_problem_vector(problem, &fit->optimum_sum)))
-        return kf_fail_memory(&fit->error);
-    kf_project(problem, fit->optimum_x);
-    keepfit_status status = kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
-    if (status != KEEPFIT_OK)
-        return status;
-    result->optimum = kf_objective_value(&problem->objective, fit->optimum_x);
-    result->gap = result->objective - result->optimum;
-    return KEEPFIT_OK;
-}
-
-/* The measurements that are asked for; the objective's count of FOs is put back by the caller. */
-static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
-{
-    struct kf_problem *problem = &fit->problem;
-    if (!kf_all_finite(kf_size(problem), kf_read(problem)))
-        return fail_overflow(fit);
-    if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
-        result->objective = kf_objective_value(&problem->objective, problem->x);
-    if (what & KEEPFIT_MEASURE_BOUND)
-        result->bound = measure_bound(problem);
-    return what & KEEPFIT_MEASURE_OPTIMUM ? measure_optimum(fit, result) : KEEPFIT_OK;
-}
-
-keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
-{
-    *result = (keepfit_measurement){NAN, NAN, NAN, NAN};
-    if (fit->problem.points.count == 0)
-        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
-    uint64_t counted = fit->problem.objective.fo;
-    keepfit_status status = measure(fit, what, result);
-    fit->problem.objective.fo = counted;
-    if (fit->problem.objective.callback_failed) {
-        fit->problem.objective.callback_failed = false; /* a failed measurement does not end the fit */
-        return kf_fail(&fit->error, KEEPFIT_CALLBACK, "the user-written objective reported a failure");
-    }
-    return status;
-}
-
-static void copy_text(char to[KF_MODEL_TEXT], const char *from)
-{
-    strncpy(to, from, KF_MODEL_TEXT - 1);
-}
-
-keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
-{
-    if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
-        return fail_overflow(fit);
-    const struct kf_objective *objective = &fit->problem.objective;
-    const keepfit_options *options = fit->options;
-    if (!objective->loss)
-        return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");
-    size_t outputs = objective->outputs, lead = has_lead(fit);
-    size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
-    if (fit->labels.kind == KF_MANY_CLASSES && classes && classes != outputs)
-        return kf_fail(&fit->error, KEEPFIT_NO_MEMORY, "the fit ran out of memory while a class was being added");
-    keepfit_model *model = kf_model_create(fit->features, outputs, classes);
-    if (!model)
-        return kf_fail_memory(&fit->error);
-    model->loss = objective->loss;
-    copy_text(model->method, fit->running[fit->running_count - 1].method->name);
-    copy_text(model->domain, options->domain);
-    copy_text(model->scale, "none");
-    copy_text(model->version, KEEPFIT_VERSION_STRING);
-    model->lambda = objective->lambda;
-    model->epsilon = options->epsilon;
-    model->bias = lead ? (options->intercept ? 1 : options->bias) : 0;
-    model->delta = options->delta;
-    model->stages = fit->arrived;
-    model->fo = objective->fo;
-    for (size_t k = 0; k < outputs && lead; k++)
-        model->intercepts[k] = model->bias * fit->problem.x[k];
-    if (fit->features)
-        memcpy(model->weights, fit->problem.x + lead * outputs, fit->features * outputs * sizeof(double));
-    for (size_t k = 0; k < classes; k++)
-        model->labels[k] = fit->labels.label[k];
-    *out = model;
-    return KEEPFIT_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef KF_FIT_H
 #define KF_FIT_H
 
+#include "base/archive.h"
 #include "iterate/problem.h"
 #include "method/method.h"
 #include "objective/labels.h"
@@ -26,14 +27,20 @@ struct keepfit_fit {
     struct kf_running running[KF_METHODS_IN_TURN];
     size_t running_count; /* the last one is at work */
 
+    struct kf_durable *durable;      /* the journal; NULL: none */
+    const struct kf_place *recalled; /* where the row of the next point lies already; NULL: it is a new one */
+
     keepfit_error death; /* why a stage failed; since then points are refused */
     keepfit_error error;
 
     uint64_t arrived;   /* points pushed so far */
     uint64_t *arrivals; /* when each present point came; NULL while only the oldest have left */
     size_t arrivals_capacity;
-    size_t left;       /* points that have left since constants were computed from all */
-    uint64_t features; /* highest feature so far */
+    uint32_t *indices; /* of the row that was read last */
+    size_t indices_capacity;
+    struct kf_archive snapshot; /* the last one that was handed out */
+    size_t left;                /* points that have left since constants were computed from all */
+    uint64_t features;          /* highest feature so far */
     double worst_bound;
     uint64_t missed;   /* stages whose bound exceeded their target */
     uint64_t unproved; /* stages that should have had a bound and have none */
@@ -46,15 +53,49 @@ struct keepfit_fit {
     struct kf_optimum optimum;
 };
 
-typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
+/* Point k of a block, which goes on owning the row. */
+keepfit_point kf_block_point(const keepfit_block *block, size_t k);
 
 /* A stage begins: what it may spend, from --stage-budget and, through the mean so far, --max-stage-work. */
 void kf_fit_allow(keepfit_fit *fit);
-/* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
-keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
-/* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
-bool kf_fit_drop(keepfit_fit *fit, size_t j);
+/* A point's way in, in this order. */
+keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears the error */
+keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error);
+bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes);
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point); /* into the history; the oldest may leave */
+void kf_fit_account(keepfit_fit *fit); /* constants and progressive validation, with the newest point */
+
+/* The mapped target of a label, known or new. False: out of memory. */
+bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
+/* The label, as it was pushed, of a mapped target. */
+double kf_fit_label(const keepfit_fit *fit, double target);
 /* A point has come. False: out of memory. */
 bool kf_fit_arrive(keepfit_fit *fit);
+/* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
+bool kf_fit_drop(keepfit_fit *fit, size_t j);
+
+/* Whether each row has a constant in front of it, and which: the bias, or the intercept's 1. */
+bool kf_fit_lead(const keepfit_fit *fit, double *lead);
+bool kf_fit_has_lead(const keepfit_fit *fit);
+
+/* One point of a block, up to the stage's end, which comes once for all. */
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point);
+/* Room for what is about to come, and the method that suits it. */
+keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes);
+/* For auto: looks again, now that the problem may have grown. */
+keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error);
+
+typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
+
+/* Puts a method to work. */
+keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);
+/* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
+keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
+/* Makes the model good for the points that are there now, as far as the method promises to. */
+keepfit_status kf_fit_settle(keepfit_fit *fit);
+
+keepfit_status kf_fit_overflown(keepfit_fit *fit); /* fails: the iterate is not finite */
+bool kf_fit_stopped(const keepfit_fit *fit);       /* the watched flag is up */
+double kf_fit_clock(void);                         /* seconds */
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "fit/fit.h"
+#include "fit/durable.h"
 
 /* W and the largest curvature from all points: W loses digits to subtraction, and a maximum cannot be taken back. */
 static void compute_constants(keepfit_fit *fit)
@@ -18,6 +18,11 @@ static void compute_constants(keepfit_fit *fit)
         objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, j));
     }
     fit->left = 0;
+}
+
+uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
+{
+    return fit->arrivals ? fit->arrivals[j] : fit->arrived - fit->problem.points.count + 1 + j;
 }
 
 /* From the first time that a point in the middle leaves, each has its arrival written down. */
@@ -65,25 +70,56 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     return true;
 }
 
-keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
+keepfit_status kf_fit_settle(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
-    if (fit->death.status != KEEPFIT_OK) {
-        fit->error = fit->death;
-        return fit->error.status;
-    }
-    kf_error_clear(&fit->error);
-    if (index >= problem->points.count)
-        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu to remove: %zu are present",
-                       (unsigned long long)index, problem->points.count);
-    kf_fit_allow(fit);
-    if (!kf_fit_drop(fit, (size_t)index))
-        return kf_fail_memory(&fit->error);
     kf_work *settle = fit->running[fit->running_count - 1].method->settle;
     keepfit_status status = settle ? kf_fit_run(fit, settle) : KEEPFIT_OK;
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
     return status;
+}
+
+static keepfit_status check_indices(keepfit_fit *fit, const uint64_t *indices, size_t count)
+{
+    size_t present = fit->problem.points.count;
+    for (size_t k = 0; k < count; k++) {
+        if (indices[k] >= present)
+            return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu to remove: %zu are present",
+                           (unsigned long long)indices[k], present);
+        if (k > 0 && indices[k] <= indices[k - 1])
+            return kf_fail(&fit->error, KEEPFIT_USAGE, "point %llu follows point %llu: indices must ascend",
+                           (unsigned long long)indices[k], (unsigned long long)indices[k - 1]);
+    }
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indices, size_t count)
+{
+    double start = kf_fit_clock();
+    keepfit_status status = kf_fit_ready(fit);
+    if (status == KEEPFIT_OK)
+        status = check_indices(fit, indices, count);
+    if (status == KEEPFIT_OK && count)
+        status = kf_durable_removals(fit, indices, count);
+    if (status != KEEPFIT_OK || count == 0)
+        return status;
+    bool room = true;
+    for (size_t k = count; k > 0 && room; k--) /* the last first: the others keep their places */
+        room = kf_fit_drop(fit, (size_t)indices[k - 1]);
+    if (count > 1)
+        kf_fit_allow(fit); /* what it took to take them out is not counted */
+    status = kf_fit_settle(fit);
+    fit->seconds += kf_fit_clock() - start;
+    if (!room && status == KEEPFIT_OK)
+        status = kf_fail_memory(&fit->error);
+    if (!room && fit->durable) /* the journal has them all */
+        kf_fail_memory(&fit->death);
+    return kf_durable_acknowledge(fit, status);
+}
+
+keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
+{
+    return keepfit_fit_remove_block(fit, &index, 1);
 }
 
 bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index)

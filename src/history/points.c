@@ -10,7 +10,7 @@
 
 struct kf_block {
     struct kf_block *next, *newer;
-    size_t used, size; /* in doubles */
+    size_t used, size; /* in doubles; a size of 0 stands for rows that lie elsewhere */
     size_t rows;       /* that have not left */
     double space[];
 };
@@ -39,6 +39,7 @@ void kf_points_clear(struct kf_points *points)
         points->blocks->newer = NULL;
     }
     points->oldest = points->blocks;
+    points->closed = false;
     if (points->place)
         points->place -= points->gone;
     points->gone = 0;
@@ -46,23 +47,31 @@ void kf_points_clear(struct kf_points *points)
     points->entries = 0;
 }
 
+/* A new newest block; NULL: out of memory. */
+static struct kf_block *add_block(struct kf_points *points, size_t size)
+{
+    struct kf_block *block = NULL;
+    if (size <= (SIZE_MAX - sizeof *block) / sizeof(double))
+        block = kf_allocate_raw(sizeof *block + size * sizeof(double));
+    if (!block)
+        return NULL;
+    *block = (struct kf_block){.next = points->blocks, .size = size};
+    if (points->blocks)
+        points->blocks->newer = block;
+    else
+        points->oldest = block;
+    points->blocks = block;
+    points->closed = false;
+    return block;
+}
+
 static double *take_space(struct kf_points *points, size_t doubles)
 {
     struct kf_block *block = points->blocks;
-    if (!block || block->size - block->used < doubles) {
-        size_t size = doubles > BLOCK_DOUBLES ? doubles : BLOCK_DOUBLES;
-        if (size > (SIZE_MAX - sizeof *block) / sizeof(double))
-            return NULL;
-        block = malloc(sizeof *block + size * sizeof(double));
-        if (!block)
-            return NULL;
-        *block = (struct kf_block){.next = points->blocks, .used = 0, .size = size};
-        if (points->blocks)
-            points->blocks->newer = block;
-        else
-            points->oldest = block;
-        points->blocks = block;
-    }
+    if (!block || points->closed || block->size - block->used < doubles || block->size == 0)
+        block = add_block(points, doubles > BLOCK_DOUBLES ? doubles : BLOCK_DOUBLES);
+    if (!block)
+        return NULL;
     double *space = block->space + block->used;
     block->used += doubles;
     block->rows++;
@@ -75,10 +84,27 @@ static bool is_dense(const keepfit_row *row)
     return !row->index || row->count == 0 || row->index[row->count - 1] == row->count - 1;
 }
 
-static void copy_indices(uint32_t *to, const keepfit_row *row, uint32_t shift)
+struct kf_shape kf_row_shape(const keepfit_row *row, const double *lead)
 {
+    bool dense = is_dense(row);
+    size_t count = row->count + (lead != NULL);
+    return (struct kf_shape){count, dense ? count : count + (count + 1) / 2, dense};
+}
+
+void kf_row_lay(const keepfit_row *row, const double *lead, const struct kf_shape *shape, double *to)
+{
+    uint32_t extra = lead != NULL;
+    if (lead)
+        to[0] = *lead;
+    if (row->count)
+        memcpy(to + extra, row->value, row->count * sizeof *to);
+    if (shape->dense)
+        return;
+    uint32_t *index = (uint32_t *)(to + shape->count);
+    index[2 * (shape->room - shape->count) - 1] = 0; /* may stay unused */
+    index[0] = 0;
     for (size_t k = 0; k < row->count; k++)
-        to[k] = row->index[k] + shift;
+        index[k + extra] = row->index[k] + extra;
 }
 
 /* Room for one more place: what the oldest have left behind is used first, once it is as much as is in use. */
@@ -135,26 +161,59 @@ void kf_points_remove(struct kf_points *points, size_t j)
 
 bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead)
 {
-    const keepfit_row *row = &point->row;
-    size_t extra = lead != NULL, count = row->count + extra;
-    assert(count <= UINT32_MAX);
-    if (!reserve_place(points))
-        return false;
-    bool dense = is_dense(row);
-    double *value = take_space(points, dense ? count : count + (count + 1) / 2);
+    struct kf_shape shape = kf_row_shape(&point->row, lead);
+    assert(shape.count <= UINT32_MAX);
+    double *value = reserve_place(points) ? take_space(points, shape.room) : NULL;
     if (!value)
         return false;
-    if (lead)
-        value[0] = *lead;
-    if (row->count)
-        memcpy(value + extra, row->value, row->count * sizeof *value);
-    if (!dense) {
-        uint32_t *index = (uint32_t *)(value + count);
-        index[0] = 0;
-        copy_indices(index + extra, row, (uint32_t)extra);
+    kf_row_lay(&point->row, lead, &shape, value);
+    points->entries += shape.count;
+    points->place[points->count++] = (struct kf_place){.value = value,
+                                                       .count = (uint32_t)shape.count,
+                                                       .dense = shape.dense,
+                                                       .target = point->target,
+                                                       .weight = point->weight};
+    return true;
+}
+
+bool kf_points_append_lent(struct kf_points *points, const struct kf_place *place)
+{
+    struct kf_block *block = points->blocks;
+    if (!reserve_place(points))
+        return false;
+    if (!block || block->size > 0)
+        block = add_block(points, 0);
+    if (!block)
+        return false;
+    block->rows++;
+    points->entries += place->count;
+    points->place[points->count++] = *place;
+    return true;
+}
+
+void kf_points_close_block(struct kf_points *points)
+{
+    points->closed = true;
+}
+
+bool kf_points_lend(struct kf_points *points, size_t first)
+{
+    size_t rows = points->count - first;
+    struct kf_block *lent = kf_allocate_raw(sizeof *lent);
+    if (!lent)
+        return false;
+    for (size_t freed = 0; freed < rows;) {
+        struct kf_block *next = points->blocks->next;
+        freed += points->blocks->rows;
+        assert(freed <= rows && points->blocks->size > 0);
+        free(points->blocks);
+        points->blocks = next;
     }
-    points->entries += count;
-    points->place[points->count++] = (struct kf_place){
-        .value = value, .count = (uint32_t)count, .dense = dense, .target = point->target, .weight = point->weight};
+    *lent = (struct kf_block){.next = points->blocks, .rows = rows};
+    if (points->blocks)
+        points->blocks->newer = lent;
+    else
+        points->oldest = lent;
+    points->blocks = lent;
     return true;
 }

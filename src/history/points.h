@@ -1,4 +1,5 @@
-/* Points in memory: random access by index, rows packed into large blocks that never move.
+/* Points: random access by index, rows packed into large blocks of memory that never move, or lying elsewhere, in the mapped
+ * files of a journal.
  *
  * A row occupies count doubles followed by count 32-bit indices; a row whose indices are 0 .. count-1 is stored without
  * them ("dense"), whatever it looked like when it came. Per point there are 32 bytes besides, half a cache line. */
@@ -21,6 +22,7 @@ struct kf_points {
     uint64_t entries;        /* stored values in all */
     struct kf_block *blocks; /* newest first */
     struct kf_block *oldest;
+    bool closed; /* the newest block takes no more rows */
 };
 
 void kf_points_free(struct kf_points *points);
@@ -30,6 +32,24 @@ void kf_points_clear(struct kf_points *points);
 /* Appends a point. lead != NULL puts *lead in front of the row as feature 0 and moves the others up by one (the bias).
  * False: out of memory, and nothing has changed. */
 bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead);
+
+/* How a row is kept: how many entries with the lead, whether without indices, and how many doubles of room. */
+struct kf_shape {
+    size_t count, room;
+    bool dense;
+};
+struct kf_shape kf_row_shape(const keepfit_row *row, const double *lead);
+/* Writes the row, lead first, into `room` doubles; what indices leave of the last one is 0. */
+void kf_row_lay(const keepfit_row *row, const double *lead, const struct kf_shape *shape, double *to);
+
+/* Appends a point whose row lies elsewhere, and stays there as long as the points do. False: out of memory, and nothing has
+ * changed. */
+bool kf_points_append_lent(struct kf_points *points, const struct kf_place *place);
+/* The next row in memory begins a block of its own. */
+void kf_points_close_block(struct kf_points *points);
+/* The rows from `first` on, which fill whole blocks of memory, lie elsewhere now (the caller has changed their places): the
+ * blocks are freed. False: out of memory, and nothing has changed. */
+bool kf_points_lend(struct kf_points *points, size_t first);
 
 /* Point j leaves; those after it move up by one. O(1) for the oldest. Its memory is free once all that came with it has left. */
 void kf_points_remove(struct kf_points *points, size_t j);

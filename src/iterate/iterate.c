@@ -76,8 +76,8 @@ void kf_iterate_suit(struct kf_problem *problem)
     if (!iterate->may_change || count < 16 || (count & (count - 1)) != 0)
         return; /* at stages 16, 32, 64, ...: the mean moves slowly */
     double filled = (double)problem->points.entries / (double)count / (double)problem->objective.slots;
-    if (iterate->scaled ? filled > 0.5 : filled < 0.4)
-        change_representation(problem); /* for lack of memory it stays as it is, which is slower, not wrong */
+    if ((iterate->scaled ? filled > 0.5 : filled < 0.4) && !change_representation(problem))
+        problem->objective.memory_failed = true;
 }
 
 void kf_iterate_free(struct kf_iterate *iterate)

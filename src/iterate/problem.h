@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/archive.h"
 #include "base/options.h"
 #include "base/random.h"
 #include "domain/domain.h"
@@ -28,6 +29,7 @@ struct kf_problem {
     double target;                      /* what it has to be at most at this stage; NaN where nothing is promised */
     uint64_t fo_before;                 /* FOs before this stage */
     uint64_t allowance;                 /* and how many it may spend; UINT64_MAX: any number */
+    const volatile int *stop;           /* a flag that ends the stage's work early; may be NULL */
     double *scratch;                    /* one vector, for projections; NULL where there are none */
     double *spare;                      /* another, for kf_gap_bound inside a domain */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */
@@ -51,6 +53,12 @@ bool kf_problem_pairs(struct kf_problem *problem, double **pairs);
  * the domain. False: out of memory, and the size has not changed. */
 bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs);
 
+/* The whole of it but the points, which have to be there already, and what the options say; reading, it has the size of another
+ * problem at first. Vectors whose content does not outlive a stage are only made, as far as they are there. */
+void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive);
+/* A registered vector, for those who have some; reading, it is registered if it was and is not yet. */
+void kf_problem_archive_vector(struct kf_problem *problem, struct kf_archive *archive, double **vector);
+
 static inline size_t kf_size(const struct kf_problem *problem)
 {
     return kf_dimension(&problem->objective);
@@ -62,10 +70,12 @@ static inline bool kf_is_limited(const struct kf_problem *problem)
     return problem->options->stage_budget || !isnan(problem->options->max_stage_work);
 }
 
-/* Gradients that the stage may still compute. */
+/* Gradients that the stage may still compute; none when it was asked to stop. */
 static inline uint64_t kf_left(const struct kf_problem *problem)
 {
     uint64_t spent = problem->objective.fo - problem->fo_before;
+    if (problem->stop && *problem->stop)
+        return 0;
     return spent < problem->allowance ? problem->allowance - spent : 0;
 }
 

@@ -82,7 +82,7 @@ static void correct_average(struct kf_problem *problem, double first, double sec
         if (KF_RESERVE(iterate->touched, iterate->touched_capacity, iterate->touched_count + 1))
             iterate->touched[iterate->touched_count++] = point;
         else
-            iterate->everywhere = true; /* without a list, everything is looked at in the end */
+            problem->objective.memory_failed = iterate->everywhere = true; /* without a list, everything is looked at */
     }
 }
 

@@ -32,6 +32,13 @@ double kf_constant_lipschitz(const struct kf_problem *problem, struct kf_lipschi
     return lipschitz->slope_most * share + 2 * objective->lambda * radius;
 }
 
+void kf_lipschitz_archive(struct kf_lipschitz *lipschitz, const struct kf_problem *problem, struct kf_archive *archive)
+{
+    kf_archive_real(archive, &lipschitz->slope_most);
+    kf_archive_real(archive, &lipschitz->radius);
+    kf_archive_count(archive, &lipschitz->counted, problem->points.count);
+}
+
 static bool read_share(const char *text, double *value)
 {
     const char *end = text + strlen(text), *stop;

@@ -17,6 +17,13 @@ struct kf_lipschitz {
 
 double kf_constant_lipschitz(const struct kf_problem *problem, struct kf_lipschitz *lipschitz);
 
+/* A point leaves: the others count as before, and the maximum stays what it is, an upper bound. */
+static inline void kf_lipschitz_leave(struct kf_lipschitz *lipschitz)
+{
+    lipschitz->counted -= lipschitz->counted > 0;
+}
+void kf_lipschitz_archive(struct kf_lipschitz *lipschitz, const struct kf_problem *problem, struct kf_archive *archive);
+
 enum kf_step_rule {
     KF_STEP_CONSTANT, /* value */
     KF_STEP_SHARE,    /* value/L */

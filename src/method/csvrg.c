@@ -230,15 +230,34 @@ static void csvrg_forget(struct kf_problem *problem, void *state)
     ((struct kf_csvrg *)state)->stale = true;
 }
 
+/* Whether all points' factors are remembered, and good. */
+static bool has_table(const struct kf_csvrg *csvrg)
+{
+    return csvrg->previous > 0 && !csvrg->stale;
+}
+
 static void csvrg_leave(struct kf_problem *problem, void *state, size_t j)
 {
     struct kf_csvrg *csvrg = state;
     size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
-    if (csvrg->previous == 0)
+    kf_lipschitz_leave(&csvrg->lipschitz);
+    if (!has_table(csvrg))
         return;
     csvrg->previous--;
     kf_drift_add(problem, -1, j, csvrg->remembered + j * each);
     kf_points_close_gap(csvrg->remembered, count, each, j);
+}
+
+static void csvrg_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct kf_csvrg *csvrg = state;
+    size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    kf_problem_archive_vector(problem, archive, &csvrg->anchor);
+    kf_archive_count(archive, &csvrg->previous, count);
+    kf_archive_flag(archive, &csvrg->stale);
+    kf_archive_number(archive, &csvrg->full_stages);
+    kf_lipschitz_archive(&csvrg->lipschitz, problem, archive);
+    kf_archive_array(archive, &csvrg->remembered, &csvrg->remembered_capacity, has_table(csvrg) ? count * each : 0);
 }
 
 static void csvrg_destroy(void *state)
@@ -256,5 +275,6 @@ const struct kf_method kf_csvrg_method = {
     .stage = csvrg_stage,
     .forget = csvrg_forget,
     .leave = csvrg_leave,
+    .archive = csvrg_archive,
     .destroy = csvrg_destroy,
 };

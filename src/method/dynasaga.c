@@ -69,6 +69,12 @@ static void dynasaga_leave(struct kf_problem *problem, void *state, size_t j)
     kf_prefix_leave(problem, &((struct dynasaga *)state)->prefix, j);
 }
 
+static void dynasaga_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    kf_prefix_archive(problem, &((struct dynasaga *)state)->prefix, archive);
+    kf_archive_number(archive, &((struct dynasaga *)state)->steps);
+}
+
 static void dynasaga_destroy(void *state)
 {
     free(((struct dynasaga *)state)->prefix.table);
@@ -83,5 +89,6 @@ const struct kf_method kf_dynasaga = {
     .stage = dynasaga_stage,
     .forget = dynasaga_forget,
     .leave = dynasaga_leave,
+    .archive = dynasaga_archive,
     .destroy = dynasaga_destroy,
 };

@@ -4,7 +4,7 @@
  * A Cholesky factor of S + lambda W_0 I follows S by rank-one updates, but the regulariser's lambda W changes on the whole
  * diagonal. So the factor serves as a preconditioner: between W_0 and W <= 1.5 W_0 the preconditioned condition number is at
  * most 1.5, and conjugate gradients from the last optimum gain a digit a round. It is made anew when W or the
- * number of points has grown by half.
+ * number of points has grown by half, and when so many points have come at once that this is cheaper than to update it.
  *
  * Inside a domain the quadratic is minimised by projected gradients (optimum/quadratic.h). */
 #include <math.h>
@@ -30,6 +30,7 @@ struct exact {
     size_t factor_size;     /* size for which the factor was made; 0: none */
     double factor_diagonal; /* lambda W_0 */
     size_t factor_points;   /* points when it was made */
+    size_t behind;          /* newest points that are not in it */
     double *first;          /* q */
     double square;          /* sum w b^2 */
     size_t left;            /* points that have left since S was summed */
@@ -48,11 +49,8 @@ static keepfit_status exact_create(struct kf_problem *problem, void *state, keep
 }
 
 /* Moves the matrices to a larger stride; new rows and columns are 0. */
-static bool grow(struct exact *exact, size_t size)
+static bool set_stride(struct exact *exact, size_t stride)
 {
-    if (size <= exact->stride)
-        return true;
-    size_t stride = size < 16 ? 16 : size + size / 2;
     double *second = kf_allocate(stride * stride, sizeof *second);
     double *factor = kf_allocate(stride * stride, sizeof *factor);
     if (!second || !factor) {
@@ -69,6 +67,11 @@ static bool grow(struct exact *exact, size_t size)
     exact->stride = stride;
     exact->factor_size = 0;
     return true;
+}
+
+static bool grow(struct exact *exact, size_t size)
+{
+    return size <= exact->stride || set_stride(exact, size < 16 ? 16 : size + size / 2);
 }
 
 /* Point j joins S and q, or leaves them with sign -1. */
@@ -117,21 +120,25 @@ static bool make_factor(const struct kf_problem *problem, struct exact *exact, d
     exact->factor_size = info == 0 ? size : 0;
     exact->factor_diagonal = diagonal;
     exact->factor_points = problem->points.count;
+    exact->behind = 0;
     return info == 0;
 }
 
-/* Brings the factor up to date with the newest point, or makes it anew. */
+/* Brings the factor up to date with the newest points, or makes it anew. */
 static bool refresh_factor(struct kf_problem *problem, struct exact *exact, double diagonal)
 {
-    size_t size = kf_size(problem), newest = problem->points.count - 1;
-    bool outgrown =
-        diagonal > GROWTH_MOST * exact->factor_diagonal || (double)newest > GROWTH_MOST * (double)exact->factor_points;
-    if (exact->factor_size != size || outgrown)
+    size_t size = kf_size(problem), count = problem->points.count;
+    bool outgrown = diagonal > GROWTH_MOST * exact->factor_diagonal ||
+                    (double)count - 1 > GROWTH_MOST * (double)exact->factor_points;
+    if (exact->factor_size != size || (outgrown && exact->behind) || exact->behind > 1 + size / 4)
         return make_factor(problem, exact, diagonal);
-    double root = sqrt(problem->points.place[newest].weight);
-    kf_clear(problem, exact->bent);
-    problem->objective.type->add(&problem->objective, root, newest, &(double){1}, exact->bent);
-    update_factor(exact, size, exact->bent);
+    for (; exact->behind; exact->behind--) {
+        size_t j = count - exact->behind;
+        double root = sqrt(problem->points.place[j].weight);
+        kf_clear(problem, exact->bent);
+        problem->objective.type->add(&problem->objective, root, j, &(double){1}, exact->bent);
+        update_factor(exact, size, exact->bent);
+    }
     return true;
 }
 
@@ -228,8 +235,9 @@ static keepfit_status exact_settle(struct kf_problem *problem, void *state, keep
     if (!kf_domain_is_whole(&problem->domain)) {
         if (!solve_inside(problem, exact, diagonal))
             return kf_fail_memory(error);
+        exact->behind = 0; /* there is no factor to follow */
     } else {
-        if (exact->factor_size != size && !make_factor(problem, exact, diagonal))
+        if (!refresh_factor(problem, exact, diagonal))
             return kf_fail(error, KEEPFIT_DIVERGED,
                            "stage %zu: the normal equations are not positive definite "
                            "(values too large, or lambda too small)",
@@ -245,20 +253,25 @@ static keepfit_status exact_settle(struct kf_problem *problem, void *state, keep
     return KEEPFIT_OK;
 }
 
-static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status exact_take(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    size_t size = kf_size(problem), newest = problem->points.count - 1;
+    size_t size = kf_size(problem);
     if (size > SIZE_MOST)
         return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)",
                        size, SIZE_MOST);
     if (!grow(exact, size))
         return kf_fail_memory(error);
-    add_point(problem, exact, newest, 1);
+    add_point(problem, exact, problem->points.count - 1, 1);
     kf_charge(&problem->objective, 1); /* the point's gradient at 0, which is q's share of it */
-    if (kf_domain_is_whole(&problem->domain))
-        refresh_factor(problem, exact, problem->objective.lambda * problem->objective.weight_total);
-    return exact_settle(problem, state, error);
+    exact->behind++;
+    return KEEPFIT_OK;
+}
+
+static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    keepfit_status status = exact_take(problem, state, error);
+    return status == KEEPFIT_OK ? exact_settle(problem, state, error) : status;
 }
 
 static void exact_leave(struct kf_problem *problem, void *state, size_t j)
@@ -266,7 +279,38 @@ static void exact_leave(struct kf_problem *problem, void *state, size_t j)
     struct exact *exact = state;
     add_point(problem, exact, j, -1);
     exact->left++;
-    exact->factor_size = 0;
+    exact->factor_size = exact->behind = 0;
+}
+
+/* The lower triangle of the first `size` columns. */
+static void archive_triangle(const struct exact *exact, double *matrix, size_t size, struct kf_archive *archive)
+{
+    for (size_t column = 0; column < size && archive->status == KEEPFIT_OK; column++)
+        kf_archive_reals(archive, matrix + column * exact->stride + column, size - column);
+}
+
+static void exact_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct exact *exact = state;
+    size_t size = kf_size(problem), stride = exact->stride;
+    kf_problem_archive_vector(problem, archive, &exact->first);
+    kf_archive_real(archive, &exact->square);
+    kf_archive_real(archive, &exact->factor_diagonal);
+    kf_archive_count(archive, &exact->left, SIZE_MAX);
+    kf_archive_count(archive, &exact->behind, problem->points.count);
+    kf_archive_count(archive, &stride, 2 * SIZE_MOST);
+    size = size < stride ? size : stride; /* until a first point has weight, nothing is summed */
+    kf_archive_require(archive, stride <= 16 + 2 * size && kf_archive_holds(archive, size * (size + 1) / 2));
+    if (archive->status != KEEPFIT_OK || stride == 0)
+        return;
+    if (archive->reading && !set_stride(exact, stride)) {
+        archive->status = KEEPFIT_NO_MEMORY;
+        return;
+    }
+    kf_archive_count(archive, &exact->factor_size, size);
+    kf_archive_count(archive, &exact->factor_points, SIZE_MAX);
+    archive_triangle(exact, exact->second, size, archive);
+    archive_triangle(exact, exact->factor, exact->factor_size, archive);
 }
 
 static void exact_destroy(void *state)
@@ -288,6 +332,8 @@ const struct kf_method kf_exact = {
     .create = exact_create,
     .stage = exact_stage,
     .leave = exact_leave,
+    .take = exact_take,
     .settle = exact_settle,
+    .archive = exact_archive,
     .destroy = exact_destroy,
 };

@@ -47,6 +47,23 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
     kf_spread_forget(&hold->spread);
 }
 
+void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct kf_hold *hold = state;
+    kf_problem_archive_vector(problem, archive, &hold->sum);
+    kf_problem_archive_vector(problem, archive, &hold->origin);
+    kf_archive_real(archive, &hold->square);
+    kf_archive_flag(archive, &hold->tracked);
+    kf_archive_real(archive, &hold->distance);
+    kf_archive_real(archive, &hold->doubt);
+    kf_goal_archive(&hold->goal, archive);
+    kf_curvature_archive(&hold->curvature, &hold->optimum, problem, archive);
+    if (!kf_is_limited(problem))
+        return;
+    kf_problem_archive_vector(problem, archive, &hold->direction);
+    kf_spread_archive(problem, &hold->spread, archive);
+}
+
 void kf_hold_destroy(void *state)
 {
     struct kf_hold *hold = state;
@@ -89,13 +106,20 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     learn_doubt(problem, hold);
 }
 
-static keepfit_status take_newest(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+/* Begins to track, at the start and when what was tracked is void. */
+static void track(struct kf_problem *problem, struct kf_hold *hold)
 {
+    refresh(problem, hold, NAN);
+    hold->tracked = true;
+}
+
+keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct kf_hold *hold = state;
     struct kf_objective *objective = &problem->objective;
     size_t newest = problem->points.count - 1;
     if (!hold->tracked) {
-        refresh(problem, hold, NAN);
-        hold->tracked = true;
+        track(problem, hold);
         return KEEPFIT_OK;
     }
     double *factors = problem->factors[0];
@@ -321,13 +345,15 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
 
 keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error)
 {
-    keepfit_status status = take_newest(problem, state, error);
+    keepfit_status status = kf_hold_take(problem, state, error);
     return status == KEEPFIT_OK ? kf_hold_settle(problem, state, error) : status;
 }
 
 keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct kf_hold *hold = state;
+    if (!hold->tracked)
+        track(problem, hold);
     kf_hold_judge(problem, hold);
     if (kf_is_limited(problem) && kf_curvature_suits(problem)) {
         kf_spread_work(problem, hold);

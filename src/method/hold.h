@@ -39,8 +39,10 @@ keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, 
 
 /* What the methods' records consist of besides; their state is a struct kf_hold. */
 keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error);
+keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_error *error);
 keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error);
 void kf_hold_leave(struct kf_problem *problem, void *state, size_t j);
+void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive);
 void kf_hold_forget(struct kf_problem *problem, void *state);
 void kf_hold_destroy(void *state);
 

@@ -29,8 +29,13 @@ struct kf_method {
     /* Point j is about to leave: what is remembered of it goes, and those after it move up by one. NULL where nothing is
      * remembered by point. */
     void (*leave)(struct kf_problem *problem, void *state, size_t j);
+    /* The newest point joins what is remembered; x stays. stage() is take() and settle(), where there is settle(). */
+    keepfit_status (*take)(struct kf_problem *problem, void *state, keepfit_error *error);
     /* As stage(), but no point has come; some may have left. NULL where stages keep no promise. */
     keepfit_status (*settle)(struct kf_problem *problem, void *state, keepfit_error *error);
+    /* The state, but for what create() makes of the options and vectors that do not outlive a stage; the problem and its points
+     * come first. NULL where there is none. */
+    void (*archive)(struct kf_problem *problem, void *state, struct kf_archive *archive);
     /* Frees what the state owns besides registered vectors; may be NULL. */
     void (*destroy)(void *state);
 };

@@ -40,6 +40,15 @@ void kf_prefix_leave(struct kf_problem *problem, struct kf_prefix *prefix, size_
     kf_points_close_gap(prefix->table, prefix->count--, each, j);
 }
 
+void kf_prefix_archive(struct kf_problem *problem, struct kf_prefix *prefix, struct kf_archive *archive)
+{
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    kf_archive_count(archive, &prefix->count, problem->points.count);
+    kf_archive_real(archive, &prefix->weight);
+    kf_archive_flag(archive, &prefix->stale);
+    kf_archive_array(archive, &prefix->table, &prefix->table_capacity, prefix->count * each);
+}
+
 struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u)
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);

@@ -26,6 +26,7 @@ bool kf_prefix_begin(struct kf_problem *problem, struct kf_prefix *prefix);
 void kf_prefix_take(struct kf_problem *problem, struct kf_prefix *prefix);
 /* Point j leaves the stream, and the table if it is there. */
 void kf_prefix_leave(struct kf_problem *problem, struct kf_prefix *prefix, size_t j);
+void kf_prefix_archive(struct kf_problem *problem, struct kf_prefix *prefix, struct kf_archive *archive);
 /* What a step on point u adds to drift/W + 2 lambda x. */
 struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u);
 /* One step on point u. 1 FO. */

@@ -31,6 +31,8 @@ const struct kf_method kf_quadratic_method = {
     .stage = kf_hold_stage,
     .forget = kf_hold_forget,
     .leave = kf_hold_leave,
+    .take = kf_hold_take,
     .settle = kf_hold_settle,
+    .archive = kf_hold_archive,
     .destroy = kf_hold_destroy,
 };

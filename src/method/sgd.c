@@ -112,7 +112,15 @@ static void leave(struct kf_problem *problem, void *state, size_t j)
 {
     (void)problem, (void)j;
     struct sgd *sgd = state;
+    kf_lipschitz_leave(&sgd->lipschitz);
     sgd->previous -= sgd->previous > 0; /* so that arrivals count as growth where as many leave */
+}
+
+static void archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct sgd *sgd = state;
+    kf_archive_count(archive, &sgd->previous, problem->points.count);
+    kf_lipschitz_archive(&sgd->lipschitz, problem, archive);
 }
 
 const struct kf_method kf_sgd = {
@@ -122,6 +130,8 @@ const struct kf_method kf_sgd = {
     .state_size = sizeof(struct sgd),
     .create = sgd_create,
     .stage = stage,
+    .leave = leave,
+    .archive = archive,
 };
 
 const struct kf_method kf_sgd_sparse = {
@@ -133,4 +143,5 @@ const struct kf_method kf_sgd_sparse = {
     .stage = stage,
     .forget = forget,
     .leave = leave,
+    .archive = archive,
 };

@@ -33,6 +33,29 @@ void kf_spread_forget(struct kf_spread *spread)
     spread->fresh = spread->worn = spread->restart = false;
 }
 
+void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, struct kf_archive *archive)
+{
+    double *reals[] = {&spread->length,  &spread->promise, &spread->losses,  &spread->fall,
+                       &spread->at_zero, &spread->settled, &spread->hopeless};
+    bool *flags[] = {&spread->restart, &spread->worn, &spread->fresh, &spread->chosen};
+    size_t job = spread->job;
+    kf_archive_count(archive, &job, KF_MEASURING);
+    spread->job = (enum kf_job)job;
+    kf_problem_archive_vector(problem, archive, &spread->x);
+    kf_problem_archive_vector(problem, archive, &spread->sum);
+    kf_archive_count(archive, &spread->done, problem->points.count);
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
+        kf_archive_flag(archive, flags[k]);
+    kf_archive_number(archive, &spread->stages);
+    if (job != KF_GATHERING && job != KF_MEASURING)
+        return;
+    kf_curvature_archive(&spread->curvature, &spread->optimum, problem, archive);
+    const struct kf_curvature *curvature = &spread->curvature;
+    kf_archive_require(archive, job == KF_GATHERING ? curvature->gathering : curvature->measuring);
+}
+
 bool kf_spread_take(struct kf_problem *problem, struct kf_spread *spread)
 {
     bool making = spread->job == KF_GATHERING || spread->job == KF_MEASURING;
@@ -270,7 +293,7 @@ static void end_gathering(struct kf_problem *problem, struct kf_hold *hold)
     else if (kf_hold_is_early(problem, hold))
         take_over(problem, hold);
     else
-        spread->job = kf_curvature_begin_measuring(&spread->curvature) ? KF_MEASURING : KF_IDLE;
+        spread->job = kf_curvature_begin_measuring(&spread->curvature, problem) ? KF_MEASURING : KF_IDLE;
     spread->chosen = false;
 }
 

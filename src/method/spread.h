@@ -43,6 +43,7 @@ bool kf_spread_create(struct kf_problem *problem, struct kf_spread *spread);
 void kf_spread_free(struct kf_spread *spread);
 /* What was gathered is void. */
 void kf_spread_forget(struct kf_spread *spread);
+void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, struct kf_archive *archive);
 /* The newest point may have brought new features. False: out of memory. */
 bool kf_spread_take(struct kf_problem *problem, struct kf_spread *spread);
 /* Point j leaves. 1 FO at most. */

@@ -117,6 +117,15 @@ static void ssvrg_forget(struct kf_problem *problem, void *state)
     ssvrg->gathered = ssvrg->left = 0;
 }
 
+static void ssvrg_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct kf_ssvrg *ssvrg = state;
+    kf_problem_archive_vector(problem, archive, &ssvrg->anchor);
+    kf_archive_number(archive, &ssvrg->round);
+    kf_archive_number(archive, &ssvrg->gathered);
+    kf_archive_number(archive, &ssvrg->left);
+}
+
 const struct kf_method kf_ssvrg_method = {
     .name = "ssvrg",
     .summary = "streaming SVRG, a single pass: rounds of gradients at an anchor, then steps, each on the newest point",
@@ -126,4 +135,5 @@ const struct kf_method kf_ssvrg_method = {
     .create = ssvrg_create,
     .stage = ssvrg_stage,
     .forget = ssvrg_forget,
+    .archive = ssvrg_archive,
 };

@@ -62,6 +62,11 @@ static void strsaga_leave(struct kf_problem *problem, void *state, size_t j)
     kf_prefix_leave(problem, &((struct strsaga *)state)->prefix, j);
 }
 
+static void strsaga_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    kf_prefix_archive(problem, &((struct strsaga *)state)->prefix, archive);
+}
+
 static void strsaga_destroy(void *state)
 {
     free(((struct strsaga *)state)->prefix.table);
@@ -76,5 +81,6 @@ const struct kf_method kf_strsaga = {
     .stage = strsaga_stage,
     .forget = strsaga_forget,
     .leave = strsaga_leave,
+    .archive = strsaga_archive,
     .destroy = strsaga_destroy,
 };

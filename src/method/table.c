@@ -15,6 +15,7 @@
  *
  * In the whole space |m/W + 2 lambda x|^2 follows |m|^2, m.x and |x|^2, which a new point changes in O(nnz); they are computed
  * anew when x has moved, and before rounding adds up. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -110,17 +111,6 @@ static void change_drift(struct kf_problem *problem, struct table *table, double
     kf_drift_add(problem, scale, j, factors);
 }
 
-/* The newest point joins the table at the current x. */
-static void take_newest(struct kf_problem *problem, struct table *table)
-{
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
-    double *factors = table->factors + newest * each;
-    kf_factors(objective, &problem->iterate.view, newest, factors);
-    kf_goal_take(&table->goal, problem, &problem->iterate.view, newest);
-    change_drift(problem, table, 1, newest, factors);
-}
-
 static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
 {
     struct kf_objective *objective = &problem->objective;
@@ -204,6 +194,12 @@ static void make_exact(struct kf_problem *problem, struct table *table)
     problem->target = kf_goal_target(&table->goal, problem, table->xx);
 }
 
+static bool reserve(const struct kf_problem *problem, struct table *table)
+{
+    size_t i = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    return i <= SIZE_MAX / each / sizeof(double) && KF_RESERVE(table->factors, table->factors_capacity, i * each);
+}
+
 /* All points at once, at the beginning and when remembered gradients are void. */
 static void begin(struct kf_problem *problem, struct table *table)
 {
@@ -219,7 +215,10 @@ static keepfit_status table_settle(struct kf_problem *problem, void *state, keep
 {
     struct table *table = state;
     struct kf_objective *objective = &problem->objective;
-    (void)error;
+    if (!table->filled && !reserve(problem, table))
+        return kf_fail_memory(error);
+    if (!table->filled)
+        begin(problem, table);
     problem->target = kf_goal_target(&table->goal, problem, table->xx);
     problem->bound = bound_now(problem, table);
     for (int k = 0; k < ROUNDS_MOST && !(problem->bound <= problem->target); k++) {
@@ -237,18 +236,27 @@ static keepfit_status table_settle(struct kf_problem *problem, void *state, keep
     return KEEPFIT_OK;
 }
 
-static keepfit_status table_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+/* The newest point joins the table at the current x. */
+static keepfit_status table_take(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct table *table = state;
     struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count, each = objective->type->factor_count(objective);
-    if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(table->factors, table->factors_capacity, i * each))
+    size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
+    if (!reserve(problem, table))
         return kf_fail_memory(error);
-    if (table->filled)
-        take_newest(problem, table);
-    else
-        begin(problem, table);
-    return table_settle(problem, state, error);
+    if (!table->filled)
+        return KEEPFIT_OK; /* with all the others, when they settle */
+    double *factors = table->factors + newest * each;
+    kf_factors(objective, &problem->iterate.view, newest, factors);
+    kf_goal_take(&table->goal, problem, &problem->iterate.view, newest);
+    change_drift(problem, table, 1, newest, factors);
+    return KEEPFIT_OK;
+}
+
+static keepfit_status table_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    keepfit_status status = table_take(problem, state, error);
+    return status == KEEPFIT_OK ? table_settle(problem, state, error) : status;
 }
 
 static void table_leave(struct kf_problem *problem, void *state, size_t j)
@@ -268,6 +276,26 @@ static void table_forget(struct kf_problem *problem, void *state)
     ((struct table *)state)->filled = false;
 }
 
+static void table_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct table *table = state;
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    double *reals[] = {&table->step, &table->usual, &table->mm, &table->mx, &table->xx};
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    /* steps are taken by these numbers */
+    kf_archive_require(archive, table->step > 0 && table->step <= STEP_MOST(problem->objective.loss) &&
+                                    table->usual >= 0 && table->usual <= (double)problem->steps);
+    size_t followed = table->followed;
+    kf_archive_count(archive, &followed, UINT_MAX);
+    table->followed = (unsigned)followed;
+    kf_archive_flag(archive, &table->filled);
+    kf_archive_flag(archive, &table->stale);
+    kf_goal_archive(&table->goal, archive);
+    kf_archive_array(archive, &table->factors, &table->factors_capacity,
+                     table->filled ? problem->points.count * each : 0);
+}
+
 static void table_destroy(void *state)
 {
     free(((struct table *)state)->factors);
@@ -285,6 +313,8 @@ const struct kf_method kf_table = {
     .stage = table_stage,
     .forget = table_forget,
     .leave = table_leave,
+    .take = table_take,
     .settle = table_settle,
+    .archive = table_archive,
     .destroy = table_destroy,
 };

@@ -11,18 +11,15 @@
  *                  5 x 8 bytes: stages, fo, features, outputs, classes
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
  *
- * Any other length, version, checksum or leftover is refused, so a damaged file is never half believed. Writing goes to a
- * temporary file in the same directory, which is synced and then renamed over the old one. */
-#define _XOPEN_SOURCE 700 /* realpath */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+ * Texts hold no NUL and doubles are finite. Anything else, another length, version or checksum, or a leftover is refused, so a
+ * damaged file is never half believed, and what is accepted is written again as the same bytes. A model is written whole or
+ * not at all (kf_disk_replace). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/crc32c.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/model.h"
@@ -30,7 +27,6 @@
 static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
 #define VERSION 1
 #define HEAD 24
-#define SIZE_MOST ((uint64_t)1 << 36)
 
 /* Writing into memory */
 
@@ -89,7 +85,7 @@ static void put_model(struct bytes *bytes, const keepfit_model *model)
     put_reals(bytes, model->weights, model->features * model->outputs);
 }
 
-static struct bytes encode(const keepfit_model *model)
+unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
 {
     struct bytes body = {0}, file = {0};
     put_model(&body, model);
@@ -100,95 +96,32 @@ static struct bytes encode(const keepfit_model *model)
     put_number(&file, VERSION, 4);
     put_number(&file, kf_crc32c(0, sized.data, sized.count), 4);
     put(&file, sized.data, sized.count);
-    file.failed |= body.failed || sized.failed;
     free(body.data);
     free(sized.data);
-    return file;
+    if (body.failed || sized.failed || file.failed) {
+        free(file.data);
+        return NULL;
+    }
+    *count = file.count;
+    return file.data;
 }
 
 /* Saving */
 
-static keepfit_status failed_on(keepfit_error *error, const char *doing, const char *path)
+keepfit_status kf_model_save(const keepfit_disk *disk, const keepfit_model *model, const char *path,
+                             keepfit_error *error)
 {
-    return kf_fail(error, KEEPFIT_IO, "%s: %s: %s", path, doing, strerror(errno));
-}
-
-static bool write_all(int file, const unsigned char *data, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(file, data, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
-
-static void sync_directory_of(const char *path)
-{
-    char *copy = kf_copy_text(path);
-    if (!copy)
-        return;
-    char *slash = strrchr(copy, '/');
-    if (slash)
-        slash[slash == copy] = '\0';
-    int directory = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY);
-    if (directory >= 0) {
-        fsync(directory);
-        close(directory);
-    }
-    free(copy);
-}
-
-/* place: where the file really lies; path: what the user calls it. */
-static keepfit_status write_and_rename(const struct bytes *bytes, const char *place, const char *path,
-                                       const char *temporary, keepfit_error *error)
-{
-    /* Whoever left a file of this very name, with our process number in it, is gone. */
-    unlink(temporary);
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0)
-        return failed_on(error, "cannot create a temporary file beside it", path);
-    struct stat old;
-    bool kept_mode = stat(place, &old) != 0 || fchmod(file, old.st_mode & 0777) == 0;
-    bool written = kept_mode && write_all(file, bytes->data, bytes->count) && fsync(file) == 0;
-    int reason = errno;
-    written = close(file) == 0 && written;
-    if (written && rename(temporary, place) == 0) {
-        sync_directory_of(place);
-        return KEEPFIT_OK;
-    }
-    if (!written && reason)
-        errno = reason;
-    keepfit_status status = failed_on(error, "cannot write the model", path);
-    unlink(temporary);
+    size_t count = 0;
+    unsigned char *bytes = kf_model_encode(model, &count);
+    keepfit_status status =
+        bytes ? kf_disk_replace(disk, path, "the model", bytes, count, error) : kf_fail_memory(error);
+    free(bytes);
     return status;
 }
 
 keepfit_status keepfit_model_save(const keepfit_model *model, const char *path, keepfit_error *error)
 {
-    struct stat old;
-    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-        return kf_fail(error, KEEPFIT_IO, "%s: is not a regular file, so no model is written there", path);
-    struct bytes bytes = encode(model);
-    char *target = realpath(path, NULL); /* a link keeps pointing to its file */
-    const char *place = target ? target : path;
-    size_t room = strlen(place) + 40;
-    char *temporary = malloc(room);
-    keepfit_status status;
-    if (bytes.failed || !temporary) {
-        status = kf_fail_memory(error);
-    } else {
-        snprintf(temporary, room, "%s.new-%ld", place, (long)getpid());
-        status = write_and_rename(&bytes, place, path, temporary, error);
-    }
-    free(temporary);
-    free(target);
-    free(bytes.data);
-    return status;
+    return kf_model_save(keepfit_disk_system(), model, path, error);
 }
 
 /* Loading */
@@ -216,7 +149,14 @@ static double take_real(struct cursor *cursor)
     uint64_t word = take_number(cursor, 8);
     double real;
     memcpy(&real, &word, sizeof real);
+    cursor->failed |= !isfinite(real);
     return real;
+}
+
+static void take_reals(struct cursor *cursor, double *reals, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        reals[k] = take_real(cursor);
 }
 
 static void take_text(struct cursor *cursor, char text[KF_MODEL_TEXT])
@@ -226,6 +166,7 @@ static void take_text(struct cursor *cursor, char text[KF_MODEL_TEXT])
         cursor->failed = true;
         length = 0;
     }
+    cursor->failed |= memchr(cursor->at, '\0', length) != NULL;
     memcpy(text, cursor->at, length);
     text[length] = '\0';
     cursor->at += length;
@@ -246,92 +187,92 @@ static bool counts_fit(const struct kf_loss *loss, uint64_t outputs, uint64_t cl
     return outputs == 1 && classes <= (loss->targets == KF_TWO_CLASSES ? 2 : 0);
 }
 
-/* The fixed part first, into `fixed`; then the arrays, whose sizes it tells. NULL: not a model. */
-static keepfit_model *decode(struct cursor *cursor)
+static keepfit_status fail_damaged(keepfit_error *error, const char *name)
 {
-    keepfit_model fixed = {0};
+    return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", name);
+}
+
+/* What comes before the arrays, and so tells their sizes. False: it does not fit together, or not to what is left. */
+static bool take_fixed(struct cursor *cursor, keepfit_model *fixed)
+{
     char loss[KF_MODEL_TEXT];
     take_text(cursor, loss);
-    take_text(cursor, fixed.method);
-    take_text(cursor, fixed.domain);
-    take_text(cursor, fixed.scale);
-    take_text(cursor, fixed.version);
-    fixed.loss = loss_named(loss);
-    double *reals[] = {&fixed.lambda, &fixed.epsilon, &fixed.bias, &fixed.delta};
+    take_text(cursor, fixed->method);
+    take_text(cursor, fixed->domain);
+    take_text(cursor, fixed->scale);
+    take_text(cursor, fixed->version);
+    fixed->loss = loss_named(loss);
+    double *reals[] = {&fixed->lambda, &fixed->epsilon, &fixed->bias, &fixed->delta};
     for (size_t k = 0; k < 4; k++)
         *reals[k] = take_real(cursor);
-    fixed.unit_rows = take_number(cursor, 1) == 1;
-    fixed.stages = take_number(cursor, 8);
-    fixed.fo = take_number(cursor, 8);
-    fixed.features = take_number(cursor, 8);
-    uint64_t outputs = take_number(cursor, 8), classes = take_number(cursor, 8);
-    uint64_t room = (uint64_t)(cursor->end - cursor->at) / 8;
-    if (cursor->failed || !fixed.loss || !counts_fit(fixed.loss, outputs, classes) || outputs == 0 || outputs > room ||
-        classes > room || fixed.features > room || (fixed.features && outputs > room / fixed.features) ||
-        classes + outputs + fixed.features * outputs != room)
-        return NULL;
-    keepfit_model *model = kf_model_create(fixed.features, outputs, classes);
-    if (!model)
-        return NULL;
-    fixed.outputs = outputs;
-    fixed.classes = classes;
-    fixed.labels = model->labels;
-    fixed.intercepts = model->intercepts;
-    fixed.weights = model->weights;
-    *model = fixed;
-    for (size_t k = 0; k < classes; k++)
-        model->labels[k] = take_real(cursor);
-    for (size_t k = 0; k < outputs; k++)
-        model->intercepts[k] = take_real(cursor);
-    for (size_t k = 0; k < fixed.features * outputs; k++)
-        model->weights[k] = take_real(cursor);
-    return model;
+    uint64_t unit_rows = take_number(cursor, 1);
+    fixed->unit_rows = unit_rows == 1;
+    fixed->stages = take_number(cursor, 8);
+    fixed->fo = take_number(cursor, 8);
+    fixed->features = take_number(cursor, 8);
+    fixed->outputs = take_number(cursor, 8);
+    fixed->classes = take_number(cursor, 8);
+    uint64_t room = (uint64_t)(cursor->end - cursor->at);
+    if (cursor->failed || !fixed->loss || unit_rows > 1 || room % 8 != 0 || fixed->outputs == 0 ||
+        !counts_fit(fixed->loss, fixed->outputs, fixed->classes))
+        return false;
+    room /= 8;
+    return fixed->outputs <= room && fixed->classes <= room &&
+           (fixed->features == 0 || fixed->outputs <= room / fixed->features) &&
+           fixed->classes + fixed->outputs + fixed->features * fixed->outputs == room;
 }
 
-static keepfit_status read_file(const char *path, struct bytes *bytes, keepfit_error *error)
+static keepfit_status take_model(struct cursor *cursor, const char *name, keepfit_model **model, keepfit_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return failed_on(error, "cannot open the model", path);
-    unsigned char piece[65536];
-    size_t got;
-    while ((got = fread(piece, 1, sizeof piece, file)) > 0 && bytes->count <= SIZE_MOST && !bytes->failed)
-        put(bytes, piece, got);
-    keepfit_status status = KEEPFIT_OK;
-    if (ferror(file))
-        status = failed_on(error, "cannot read the model", path);
-    else if (bytes->failed)
-        status = kf_fail_memory(error);
-    fclose(file);
-    return status;
+    keepfit_model fixed = {0};
+    if (!take_fixed(cursor, &fixed))
+        return fail_damaged(error, name);
+    keepfit_model *made = kf_model_create(fixed.features, fixed.outputs, fixed.classes);
+    if (!made)
+        return kf_fail_memory(error);
+    fixed.labels = made->labels;
+    fixed.intercepts = made->intercepts;
+    fixed.weights = made->weights;
+    *made = fixed;
+    take_reals(cursor, made->labels, made->classes);
+    take_reals(cursor, made->intercepts, made->outputs);
+    take_reals(cursor, made->weights, made->features * made->outputs);
+    if (cursor->failed) {
+        keepfit_model_free(made);
+        return fail_damaged(error, name);
+    }
+    *model = made;
+    return KEEPFIT_OK;
 }
 
-static keepfit_status check_and_decode(const char *path, const struct bytes *bytes, keepfit_model **model,
-                                       keepfit_error *error)
+keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const char *name, keepfit_model **model,
+                               keepfit_error *error)
 {
-    if (bytes->count < HEAD || memcmp(bytes->data, magic, sizeof magic) != 0)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", path);
-    struct cursor cursor = {bytes->data + sizeof magic, bytes->data + bytes->count, false};
+    if (count < HEAD || memcmp(bytes, magic, sizeof magic) != 0)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", name);
+    struct cursor cursor = {bytes + sizeof magic, bytes + count, false};
     uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
     if (version != VERSION)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", path,
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", name,
                        (unsigned long long)version);
-    uint64_t length = bytes->count - HEAD;
-    if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) || take_number(&cursor, 8) != length)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", path);
-    keepfit_model *decoded = decode(&cursor);
-    if (!decoded)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", path);
-    *model = decoded;
-    return KEEPFIT_OK;
+    if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) ||
+        take_number(&cursor, 8) != count - HEAD)
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", name);
+    return take_model(&cursor, name, model, error);
+}
+
+keepfit_status kf_model_load(const keepfit_disk *disk, const char *path, keepfit_model **model, keepfit_error *error)
+{
+    unsigned char *bytes = NULL;
+    size_t count = 0;
+    keepfit_status status = kf_disk_load(disk, path, "the model", &bytes, &count, error);
+    if (status == KEEPFIT_OK)
+        status = kf_model_decode(bytes, count, path, model, error);
+    free(bytes);
+    return status;
 }
 
 keepfit_status keepfit_model_load(const char *path, keepfit_model **model, keepfit_error *error)
 {
-    struct bytes bytes = {0};
-    keepfit_status status = read_file(path, &bytes, error);
-    if (status == KEEPFIT_OK)
-        status = check_and_decode(path, &bytes, model, error);
-    free(bytes.data);
-    return status;
+    return kf_model_load(keepfit_disk_system(), path, model, error);
 }

@@ -21,4 +21,14 @@ struct keepfit_model {
 /* An empty model with room for these numbers; NULL: out of memory. */
 keepfit_model *kf_model_create(uint64_t features, size_t outputs, size_t classes);
 
+/* keepfit_model_save and keepfit_model_load on any disk. */
+keepfit_status kf_model_save(const keepfit_disk *disk, const keepfit_model *model, const char *path,
+                             keepfit_error *error);
+keepfit_status kf_model_load(const keepfit_disk *disk, const char *path, keepfit_model **model, keepfit_error *error);
+/* A model file's bytes, to be freed; NULL: out of memory. */
+unsigned char *kf_model_encode(const keepfit_model *model, size_t *count);
+/* And back; `name` is what messages call them. */
+keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const char *name, keepfit_model **model,
+                               keepfit_error *error);
+
 #endif

@@ -33,6 +33,8 @@ struct kf_objective {
     double curvature_most; /* max over j of w_j * (curvature bound of loss_j) */
     uint64_t fo;
     bool callback_failed;
+    bool
+        memory_failed; /* something was done in another way for want of memory, so other bits might come out: an error */
 };
 
 struct kf_objective_type {

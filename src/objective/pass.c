@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 
@@ -65,7 +66,7 @@ static void work(struct pass *pass, double *partial, double *scratch)
 
 static double *make_space(const struct pass *pass)
 {
-    return malloc((kf_dimension(pass->objective) + pass->each) * sizeof(double));
+    return kf_allocate_raw((kf_dimension(pass->objective) + pass->each) * sizeof(double));
 }
 
 /* A helper that gets no memory does nothing: the others do its work. */
@@ -115,7 +116,8 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
         .scratch = scratch,
     };
     if (pass.chunks == 1 || !run_chunks(&pass)) {
-        pass.chunks = 1; /* without memory for chunks: the same sum in another order, which is better than none */
+        objective->memory_failed |= pass.chunks > 1;
+        pass.chunks = 1; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
         sum_chunk(&pass, 0, scratch, sum);
     }
     objective->fo += count;

@@ -209,7 +209,7 @@ static char find_delimiter(const char *text)
 
 static char *copy_name(const struct cell *cell)
 {
-    char *name = malloc((size_t)(cell->end - cell->text) + 1), *to = name;
+    char *name = kf_allocate_raw((size_t)(cell->end - cell->text) + 1), *to = name;
     for (const char *at = cell->text; name && at < cell->end; at++) {
         *to++ = *at;
         at += cell->quoted && *at == '"';

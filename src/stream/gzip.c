@@ -11,13 +11,31 @@
 struct kf_gzip {
     z_stream inflater;
     bool between; /* at the end of a member; not yet in another */
+    bool full;    /* the output was full, so more may come without more input */
     enum kf_gzip_fault fault;
 };
+
+/* zlib's memory is asked for where all the library's is. */
+static voidpf allocate(voidpf unused, uInt count, uInt size)
+{
+    (void)unused;
+    return kf_allocate(count, size);
+}
+
+static void give_back(voidpf unused, voidpf memory)
+{
+    (void)unused;
+    free(memory);
+}
 
 struct kf_gzip *kf_gzip_create(void)
 {
     struct kf_gzip *gzip = kf_allocate(1, sizeof *gzip);
-    if (gzip && inflateInit2(&gzip->inflater, GZIP_ONLY) != Z_OK) {
+    if (!gzip)
+        return NULL;
+    gzip->inflater.zalloc = allocate;
+    gzip->inflater.zfree = give_back;
+    if (inflateInit2(&gzip->inflater, GZIP_ONLY) != Z_OK) {
         free(gzip);
         return NULL;
     }
@@ -76,20 +94,17 @@ enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **inpu
                                 size_t capacity, size_t *produced)
 {
     *produced = 0;
-    while (gzip->fault == KF_GZIP_FINE && *count > 0 && *produced < capacity) {
-        if (gzip->between) {
+    while (gzip->fault == KF_GZIP_FINE && (*count > 0 || gzip->full) && *produced < capacity) {
+        if (gzip->between)
             inflateReset(&gzip->inflater);
-            if (!begins_member(gzip, **input)) {
-                gzip->fault = KF_GZIP_GARBAGE;
-                break;
-            }
-        } else if (!begins_member(gzip, **input)) {
-            gzip->fault = KF_GZIP_DAMAGED;
+        if (*count > 0 && !begins_member(gzip, **input)) {
+            gzip->fault = gzip->between ? KF_GZIP_GARBAGE : KF_GZIP_DAMAGED;
             break;
         }
         gzip->between = false;
         int result =
             inflate_some(gzip, input, count, (unsigned char *)output + *produced, capacity - *produced, produced);
+        gzip->full = result == Z_OK && *produced == capacity;
         if (result == Z_STREAM_END)
             gzip->between = true;
         else if (result == Z_MEM_ERROR)

@@ -83,7 +83,7 @@ static bool find_sibling(const char *path, const char *part, const char *other, 
     if (!at || *found)
         return true;
     size_t size = strlen(path) + strlen(other) + 4;
-    char *name = malloc(size);
+    char *name = kf_allocate_raw(size);
     if (!name)
         return false;
     snprintf(name, size, "%.*s%s%s", (int)(at - path), path, other, at + strlen(part));

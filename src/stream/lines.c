@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define FIRST_BYTES ((size_t)1 << 18)
-#define GOOD_PIECE_BYTES ((size_t)1 << 16)
+#define FIRST_BYTES (4 * KF_PIECE_BYTES)
+#define GOOD_PIECE_BYTES KF_PIECE_BYTES
 #define LONGEST_MEBIBYTES 256
 #define LONGEST_BYTES ((size_t)LONGEST_MEBIBYTES << 20)
 

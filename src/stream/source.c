@@ -14,80 +14,44 @@
 #include "base/memory.h"
 #include "stream/gzip.h"
 
-#define BUFFER_BYTES ((size_t)1 << 16)
-
 static const char *system_text(char text[128], int number)
 {
     /* the GNU function: thread safe, and the text may lie elsewhere */
     return strerror_r(number, text, 128);
 }
 
-static keepfit_status fail_opening(const struct kf_source *source, keepfit_error *error)
+static keepfit_status make_room_stored(struct kf_source *source, keepfit_error *error)
 {
-    char text[128];
-    return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0, "%s", system_text(text, errno));
-}
-
-keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name, keepfit_error *error)
-{
-    *source = (struct kf_source){.name = name, .file = STDIN_FILENO};
-    if (strcmp(path, "-") != 0) {
-        do
-            source->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        while (source->file < 0 && errno == EINTR);
-        if (source->file < 0)
-            return fail_opening(source, error);
-        source->owned = true;
-    }
-    struct stat about;
-    keepfit_status status = KEEPFIT_OK;
-    if (fstat(source->file, &about) != 0)
-        status = fail_opening(source, error);
-    else if (S_ISDIR(about.st_mode))
-        status = kf_fail_at(error, KEEPFIT_DATA, name, 0, 0, "this is a directory, not a file of points");
-    else if (!(source->stored = malloc(BUFFER_BYTES)))
-        status = kf_fail_memory(error);
-    if (status != KEEPFIT_OK) {
-        kf_source_close(source);
-        return status;
-    }
-    source->regular = S_ISREG(about.st_mode);
-    off_t at = source->regular ? lseek(source->file, 0, SEEK_CUR) : 0; /* standard input may begin in the middle */
-    source->bytes = source->regular && about.st_size > at ? (uint64_t)(about.st_size - (at > 0 ? at : 0)) : 0;
-    return KEEPFIT_OK;
+    source->stored = kf_allocate_raw(KF_PIECE_BYTES);
+    return source->stored ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
 void kf_source_close(struct kf_source *source)
 {
-    if (source->owned)
-        close(source->file);
+    source->origin->close(source);
     kf_gzip_free(source->gzip);
     free(source->stored);
     free(source->ahead);
     *source = (struct kf_source){.file = -1};
 }
 
-/* A failure is remembered, whoever asked. */
-static keepfit_status failed(struct kf_source *source, keepfit_error *error)
-{
-    if (error)
-        *error = source->failure;
-    return source->failure.status;
-}
+/* ---- from a descriptor ---- */
 
 /* Waits until there is something to read. False: the stop flag was raised. A signal may be delivered just before the wait, so
- * the flag is looked at again every now and then. */
+ * the flag is looked at again every now and then. Where waiting itself fails, reading will tell why. */
 static bool wait_for_input(const struct kf_source *source)
 {
     struct pollfd wait = {.fd = source->file, .events = POLLIN};
-    while (!source->closing && !(source->stop && *source->stop))
-        if (poll(&wait, 1, 100) != 0 && wait.revents)
+    while (!atomic_load(&source->closing) && !(source->stop && *source->stop)) {
+        int ready = poll(&wait, 1, 100);
+        if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
             return true;
+    }
     return false;
 }
 
 /* What one read(2) gives. */
-static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
+static keepfit_status read_descriptor(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
 {
     for (;;) {
         if (!source->regular && !wait_for_input(source))
@@ -95,7 +59,6 @@ static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t
         ssize_t count = read(source->file, buffer, capacity);
         if (count >= 0) {
             *got = (size_t)count;
-            source->bytes_read += *got;
             return KEEPFIT_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -108,13 +71,110 @@ static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t
     }
 }
 
+static void close_descriptor(struct kf_source *source)
+{
+    if (source->owned)
+        close(source->file);
+}
+
+static const struct kf_origin descriptor = {.read = read_descriptor, .close = close_descriptor};
+
+static keepfit_status fail_opening(const struct kf_source *source, keepfit_error *error)
+{
+    char text[128];
+    return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0, "%s", system_text(text, errno));
+}
+
+static keepfit_status open_descriptor(struct kf_source *source, const char *path, keepfit_error *error)
+{
+    if (strcmp(path, "-") != 0) {
+        do
+            source->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        while (source->file < 0 && errno == EINTR);
+        if (source->file < 0)
+            return fail_opening(source, error);
+        source->owned = true;
+    }
+    struct stat about;
+    if (fstat(source->file, &about) != 0)
+        return fail_opening(source, error);
+    if (S_ISDIR(about.st_mode))
+        return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0, "this is a directory, not a file of points");
+    source->regular = S_ISREG(about.st_mode);
+    off_t at = source->regular ? lseek(source->file, 0, SEEK_CUR) : 0; /* standard input may begin in the middle */
+    source->bytes = source->regular && about.st_size > at ? (uint64_t)(about.st_size - (at > 0 ? at : 0)) : 0;
+    return KEEPFIT_OK;
+}
+
+keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name, keepfit_error *error)
+{
+    *source = (struct kf_source){.name = name, .origin = &descriptor, .file = STDIN_FILENO};
+    keepfit_status status = open_descriptor(source, path, error);
+    if (status == KEEPFIT_OK)
+        status = make_room_stored(source, error);
+    if (status != KEEPFIT_OK)
+        kf_source_close(source);
+    return status;
+}
+
+/* ---- from memory ---- */
+
+static keepfit_status read_memory(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
+{
+    const struct kf_memory *memory = &source->memory;
+    size_t left = memory->count - (size_t)source->bytes_read, most = left < capacity ? left : capacity;
+    *got = memory->piece && memory->piece < most ? memory->piece : most;
+    if (*got)
+        memcpy(buffer, memory->bytes + source->bytes_read, *got);
+    return KEEPFIT_OK;
+}
+
+static void close_memory(struct kf_source *source)
+{
+    source->memory = (struct kf_memory){0};
+}
+
+static const struct kf_origin in_memory = {.read = read_memory, .close = close_memory};
+
+keepfit_status kf_source_open_memory(struct kf_source *source, const struct kf_memory *memory, const char *name,
+                                     keepfit_error *error)
+{
+    *source = (struct kf_source){
+        .name = name,
+        .origin = &in_memory,
+        .file = -1,
+        .memory = *memory,
+        .regular = memory->sized,
+        .bytes = memory->sized ? memory->count : 0,
+    };
+    return make_room_stored(source, error);
+}
+
+/* ---- from either ---- */
+
+static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
+{
+    keepfit_status status = source->origin->read(source, buffer, capacity, got);
+    if (status == KEEPFIT_OK)
+        source->bytes_read += *got;
+    return status;
+}
+
+/* A failure is remembered, whoever asked. */
+static keepfit_status failed(struct kf_source *source, keepfit_error *error)
+{
+    if (error)
+        *error = source->failure;
+    return source->failure.status;
+}
+
 /* Plain or gzip: the first two bytes tell, and the first alone mostly does. */
 static keepfit_status find_out(struct kf_source *source)
 {
     size_t got;
     do {
         keepfit_status status =
-            read_stored(source, source->stored + source->stored_end, BUFFER_BYTES - source->stored_end, &got);
+            read_stored(source, source->stored + source->stored_end, KF_PIECE_BYTES - source->stored_end, &got);
         if (status != KEEPFIT_OK)
             return status;
         source->stored_end += got;
@@ -159,7 +219,7 @@ static keepfit_status read_gzip(struct kf_source *source, void *buffer, size_t c
             continue;
         source->stored_at = 0;
         source->stored_end = 0;
-        keepfit_status status = read_stored(source, source->stored, BUFFER_BYTES, &source->stored_end);
+        keepfit_status status = read_stored(source, source->stored, KF_PIECE_BYTES, &source->stored_end);
         if (status != KEEPFIT_OK)
             return status;
         if (source->stored_end == 0)
@@ -202,7 +262,7 @@ static bool make_room_ahead(struct kf_source *source, size_t wanted)
         memmove(source->ahead, source->ahead + source->ahead_at, held);
     source->ahead_at = 0;
     source->ahead_end = held;
-    size_t needed = wanted > BUFFER_BYTES ? wanted : BUFFER_BYTES;
+    size_t needed = wanted > KF_PIECE_BYTES ? wanted : KF_PIECE_BYTES;
     return KF_RESERVE(source->ahead, source->ahead_capacity, needed);
 }
 
@@ -229,7 +289,7 @@ keepfit_status kf_source_read(struct kf_source *source, void *buffer, size_t cap
                               keepfit_error *error)
 {
     assert(capacity > 0);
-    if (source->ahead_at == source->ahead_end && capacity >= BUFFER_BYTES)
+    if (source->ahead_at == source->ahead_end && capacity >= KF_PIECE_BYTES)
         return read_behind(source, buffer, capacity, got) == KEEPFIT_OK ? KEEPFIT_OK : failed(source, error);
     const unsigned char *bytes;
     size_t count;
@@ -245,7 +305,7 @@ keepfit_status kf_source_take(struct kf_source *source, unsigned char **array, s
 {
     size_t held = 0;
     while (held < count) {
-        size_t step = count - held < BUFFER_BYTES ? count - held : BUFFER_BYTES, part;
+        size_t step = count - held < KF_PIECE_BYTES ? count - held : KF_PIECE_BYTES, part;
         if (!KF_RESERVE(*array, *capacity, held + step))
             return kf_fail_memory(error);
         size_t room = *capacity < count ? *capacity - held : count - held;

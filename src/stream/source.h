@@ -1,22 +1,48 @@
-/* Bytes from a file, from standard input, or out of gzip data in either of them.
+/* Bytes from a file, from standard input or from memory, or out of gzip data in any of them.
  *
  * A read hands out what there is as soon as there is something: it never waits to fill a buffer, so that a
  * pipe can be followed line by line. A failure stays and is told again by every later read. */
 #ifndef KF_SOURCE_H
 #define KF_SOURCE_H
 
+#include <stdatomic.h>
+
 #include "keepfit.h"
+
+/* How much is read at once. A build for fuzzing makes it a few bytes, so that small inputs cross the ends of buffers. */
+#ifndef KF_PIECE_BYTES
+#define KF_PIECE_BYTES ((size_t)1 << 16)
+#endif
+
+/* Bytes that are there already; the caller's, as long as the source is open. */
+struct kf_memory {
+    const unsigned char *bytes;
+    size_t count;
+    size_t piece; /* one read gives at most so many, as a pipe might; 0: no such limit */
+    bool sized;   /* their number is known beforehand, as a file's is */
+};
+
+struct kf_source;
+
+/* Where the stored bytes come from. read: at least one and at most capacity of them, none at the end; a failure goes to
+ * source->failure. */
+struct kf_origin {
+    keepfit_status (*read)(struct kf_source *source, void *buffer, size_t capacity, size_t *got);
+    void (*close)(struct kf_source *source);
+};
 
 struct kf_source {
     const char *name; /* as messages call it; the caller's */
-    int file;
-    bool owned; /* the descriptor is to be closed */
-    bool known; /* whether it is gzip has been found out */
+    const struct kf_origin *origin;
+    int file;                /* origin: a descriptor */
+    bool owned;              /* which is to be closed */
+    struct kf_memory memory; /* origin: memory */
+    bool known;              /* whether it is gzip has been found out */
     bool regular;
     const volatile int *stop; /* a wait for input ends when this is raised; may be NULL */
-    volatile int closing;     /* or this */
+    atomic_bool closing;      /* or this, by another thread than the one that reads */
     uint64_t bytes_read;      /* as stored */
-    uint64_t bytes;           /* size of a regular file, otherwise 0 */
+    uint64_t bytes;           /* where the size is known (regular), otherwise 0 */
     struct kf_gzip *gzip;     /* NULL: plain */
     unsigned char *stored;    /* read but not yet inflated or handed on */
     size_t stored_at, stored_end;
@@ -27,6 +53,8 @@ struct kf_source {
 
 /* path "-" is standard input. */
 keepfit_status kf_source_open(struct kf_source *source, const char *path, const char *name, keepfit_error *error);
+keepfit_status kf_source_open_memory(struct kf_source *source, const struct kf_memory *memory, const char *name,
+                                     keepfit_error *error);
 void kf_source_close(struct kf_source *source);
 
 /* At least one byte and at most capacity; *got == 0 at the end. */

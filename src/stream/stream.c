@@ -48,7 +48,7 @@ struct keepfit_stream {
 
 static void close_reader(keepfit_stream *stream)
 {
-    stream->source.closing = 1;
+    atomic_store(&stream->source.closing, true);
     kf_ahead_stop(stream->ahead);
     stream->ahead = NULL;
     if (stream->state) {
@@ -253,9 +253,10 @@ static keepfit_stream *allocate(const char *path, const keepfit_options *options
     return NULL;
 }
 
-static keepfit_status open_reader(keepfit_stream *stream, keepfit_error *error)
+static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory *memory, keepfit_error *error)
 {
-    keepfit_status status = kf_source_open(&stream->source, stream->path, stream->name, error);
+    keepfit_status status = memory ? kf_source_open_memory(&stream->source, memory, stream->name, error)
+                                   : kf_source_open(&stream->source, stream->path, stream->name, error);
     stream->source.stop = stream->options->stop;
     if (status == KEEPFIT_OK)
         status = kf_format_find(stream->options->format, stream->path, &stream->source, &stream->reader, error);
@@ -280,13 +281,13 @@ static bool needs_all(const keepfit_options *options)
     return options->shuffle || options->scale == KF_SCALE_COLUMNS || options->scale == KF_SCALE_MINMAX;
 }
 
-keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options, keepfit_stream **stream,
-                                   keepfit_error *error)
+static keepfit_status open_stream(const char *path, const struct kf_memory *memory, const keepfit_options *options,
+                                  keepfit_stream **stream, keepfit_error *error)
 {
     keepfit_stream *opened = allocate(path, options);
     if (!opened)
         return kf_fail_memory(error);
-    keepfit_status status = open_reader(opened, error);
+    keepfit_status status = open_reader(opened, memory, error);
     opened->plan.scaling.kind = (enum kf_scale)opened->options->scale;
     if (status == KEEPFIT_OK && needs_all(opened->options)) {
         status = keepfit_stream_read_all(opened);
@@ -299,6 +300,18 @@ keepfit_status keepfit_stream_open(const char *path, const keepfit_options *opti
     }
     *stream = opened;
     return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options, keepfit_stream **stream,
+                                   keepfit_error *error)
+{
+    return open_stream(path, NULL, options, stream, error);
+}
+
+keepfit_status kf_stream_open_memory(const struct kf_memory *memory, const char *name, const keepfit_options *options,
+                                     keepfit_stream **stream, keepfit_error *error)
+{
+    return open_stream(name, memory, options, stream, error);
 }
 
 keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t seed, keepfit_stream **other,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/random.h"
 #include "helpers.h"
@@ -46,6 +47,44 @@ static void test_damage(void)
     CHECK(silent == 0, "gzip: every turned bit is told");
 }
 
+/* The whole lines in what zlib makes of the first bytes of a gzip file. */
+static size_t lines_in(unsigned char *packed, size_t count, unsigned char *room, size_t size)
+{
+    z_stream inflater = {.next_in = packed, .avail_in = (unsigned)count, .next_out = room, .avail_out = (unsigned)size};
+    inflateInit2(&inflater, 16 + MAX_WBITS);
+    inflate(&inflater, Z_SYNC_FLUSH);
+    size_t lines = 0;
+    for (size_t k = 0; k < inflater.total_out; k++)
+        lines += room[k] == '\n';
+    inflateEnd(&inflater);
+    return lines;
+}
+
+/* A few bytes stand for many lines here: all that come before a cut are given out, also those that fill a buffer. */
+static void test_cut_repetition(void)
+{
+    enum { LINES = 300000 };
+    unsigned char packed[4096], *text = malloc(2 * LINES);
+    for (size_t k = 0; k < LINES; k++)
+        memcpy(text + 2 * k, "1\n", 2);
+    size_t count = load(put_gzip("repeated.svm.gz", text, 2 * LINES), packed, sizeof packed), wrong = 0;
+    for (size_t cut = 30; cut < count - 8; cut += 23) {
+        keepfit_options *options = make_options("");
+        keepfit_stream *stream = NULL;
+        keepfit_point point;
+        size_t given = 0;
+        put("cut.svm.gz", packed, cut);
+        if (keepfit_stream_open(path_of("cut.svm.gz"), options, &stream, NULL) == KEEPFIT_OK)
+            while (keepfit_stream_next(stream, &point) == KEEPFIT_OK)
+                given++;
+        wrong += given != lines_in(packed, cut, text, 2 * LINES);
+        keepfit_stream_close(stream);
+        keepfit_options_free(options);
+    }
+    CHECK(wrong == 0, "gzip: all whole lines before a cut are given out");
+    free(text);
+}
+
 void test_gzip(void)
 {
     const char *text = "1 1:2\n3 2:4\n";
@@ -70,6 +109,7 @@ void test_gzip(void)
     CHECK(strncmp(got, "1 0:2\n3 1:4\nDATA", 16) == 0, "gzip: the points before the cut are given out");
     free(got);
     test_damage();
+    test_cut_repetition();
 }
 
 static void expect_format(const char *file, const char *text, const char *format)

@@ -54,6 +54,47 @@ static void test_options(struct tap *tap)
     keepfit_options_free(options);
 }
 
+/* Numbers with hundreds of digits: halfway cases between doubles, written out in full and with something behind them, and
+ * zeros that an exponent makes up for; strtod is the judge. */
+static void test_long_numbers(struct tap *tap)
+{
+    static char text[300000];
+    struct kf_random random;
+    kf_random_seed(&random, 4);
+    bool exact = true;
+    for (int k = 0; k < 2000; k++) {
+        uint64_t bits = kf_random_bits(&random) >> 1;
+        double low, high, back = -1;
+        memcpy(&low, &bits, sizeof low);
+        bits++;
+        memcpy(&high, &bits, sizeof high);
+        if (!isfinite(high))
+            continue;
+        int length = snprintf(text, sizeof text, "%.1100Lf", (long double)low / 2 + (long double)high / 2);
+        snprintf(text + length, sizeof text - (size_t)length, "%s", k % 3 == 0 ? "" : k % 3 == 1 ? "0000" : "0001e0");
+        const char *stop;
+        exact &= kf_read_real(text, text + strlen(text), &back, &stop) == KF_NUMBER_OK && back == strtod(text, NULL) &&
+                 !*stop;
+    }
+    tap_check(tap, exact, "numbers of more than a thousand digits read as the nearest double, too");
+    size_t zeros = 123455;
+    memset(text, '0', sizeof text);
+    text[1] = '.';
+    static const struct {
+        const char *tail;
+        enum kf_number kind;
+        double value;
+    } cases[] = {{"1e123456", KF_NUMBER_OK, 1}, {"1e12345678", KF_NUMBER_HUGE, 0}, {"1", KF_NUMBER_OK, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        double value = 0;
+        const char *stop;
+        strcpy(text + 2 + zeros, cases[k].tail);
+        enum kf_number kind = kf_read_real(text, text + strlen(text), &value, &stop);
+        tap_check(tap, kind == cases[k].kind && value == cases[k].value && !*stop, "0.0[%zu zeros]%s", zeros,
+                  cases[k].tail);
+    }
+}
+
 static void test_numbers(struct tap *tap)
 {
     struct kf_random random;
@@ -133,15 +174,31 @@ static void test_points(struct tap *tap)
     kf_points_free(&points);
 }
 
+static bool crc_ways_agree(void)
+{
+    struct kf_random random;
+    unsigned char bytes[200];
+    bool agree = true;
+    kf_random_seed(&random, 5);
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (unsigned char)kf_random_bits(&random);
+    for (size_t from = 0; from < 9; from++)
+        for (size_t count = 0; count + from <= sizeof bytes; count++)
+            agree = agree && kf_crc32c(77, bytes + from, count) == kf_crc32c_plain(77, bytes + from, count);
+    return agree;
+}
+
 int main(void)
 {
     struct tap tap = {0};
     test_statuses(&tap);
     test_options(&tap);
     test_numbers(&tap);
+    test_long_numbers(&tap);
     test_random(&tap);
     tap_check(&tap, kf_crc32c(0, "123456789", 9) == 0xe3069283, "CRC-32C of the standard's check string");
     tap_check(&tap, kf_crc32c(kf_crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "and in two pieces");
+    tap_check(&tap, crc_ways_agree(), "with and without the processor's instruction, at any start and length");
     test_points(&tap);
     return tap_end(&tap);
 }

@@ -1,0 +1,280 @@
+/* Points and models in the formats of others. A format is one record in one of two tables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "output.h"
+#include "stored.h"
+
+/* What has to be known before the first point is written. */
+struct extent {
+    uint64_t points, features;
+    bool weighted;
+};
+
+struct point_format {
+    const char *name;
+    bool weights; /* can hold them */
+    void (*head)(FILE *file, const struct extent *extent);
+    void (*point)(FILE *file, const keepfit_point *point, const struct extent *extent);
+};
+
+static uint64_t feature_of(const keepfit_row *row, size_t k)
+{
+    return row->index ? row->index[k] : k;
+}
+
+/* The row in full, number by number. */
+static void each_value(FILE *file, const keepfit_row *row, uint64_t features, void (*put)(FILE *file, double value))
+{
+    size_t at = 0;
+    for (uint64_t feature = 0; feature < features; feature++) {
+        bool there = at < row->count && feature_of(row, at) == feature;
+        put(file, there ? row->value[at] : 0);
+        at += there;
+    }
+}
+
+static void put_text(FILE *file, double value)
+{
+    fprintf(file, "%.17g,", value);
+}
+
+static void put_bytes(FILE *file, double value)
+{
+    fwrite(&value, sizeof value, 1, file); /* the library runs on little-endian machines alone */
+}
+
+static void libsvm_point(FILE *file, const keepfit_point *point, const struct extent *extent)
+{
+    (void)extent;
+    fprintf(file, "%.17g", point->target);
+    for (size_t k = 0; k < point->row.count; k++)
+        fprintf(file, " %llu:%.17g", (unsigned long long)feature_of(&point->row, k) + 1, point->row.value[k]);
+    fputc('\n', file);
+}
+
+static void csv_head(FILE *file, const struct extent *extent)
+{
+    for (uint64_t k = 1; k <= extent->features; k++)
+        fprintf(file, "x%llu,", (unsigned long long)k);
+    fprintf(file, "weight,target\n");
+}
+
+static void csv_point(FILE *file, const keepfit_point *point, const struct extent *extent)
+{
+    each_value(file, &point->row, extent->features, put_text);
+    fprintf(file, "%.17g,%.17g\n", point->weight, point->target);
+}
+
+/* Version 1.0 of the format: the head is padded to a multiple of 64 bytes. */
+static void npy_start(FILE *file, uint64_t rows, uint64_t columns)
+{
+    char head[128];
+    int length = snprintf(head, sizeof head, "{'descr': '<f8', 'fortran_order': False, 'shape': (%llu, %llu), }",
+                          (unsigned long long)rows, (unsigned long long)columns);
+    int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
+    fwrite("\x93NUMPY\x01\x00", 1, 8, file);
+    fputc(padded & 255, file);
+    fputc(padded >> 8, file);
+    fprintf(file, "%-*s\n", padded - 1, head);
+}
+
+static void npy_head(FILE *file, const struct extent *extent)
+{
+    npy_start(file, extent->points, extent->features + 1);
+}
+
+static void npy_point(FILE *file, const keepfit_point *point, const struct extent *extent)
+{
+    each_value(file, &point->row, extent->features, put_bytes);
+    put_bytes(file, point->target);
+}
+
+static const struct point_format point_formats[] = {
+    {"libsvm", false, NULL, libsvm_point},
+    {"csv", true, csv_head, csv_point},
+    {"npy", false, npy_head, npy_point},
+};
+
+/* ---- models ---- */
+
+struct model_format {
+    const char *name;
+    int (*write)(FILE *file, const keepfit_description *model);
+};
+
+static int model_json(FILE *file, const keepfit_description *model)
+{
+    stored_model_json(file, model, true);
+    return EXIT_DONE;
+}
+
+static int model_npy(FILE *file, const keepfit_description *model)
+{
+    npy_start(file, model->outputs, model->features + 1);
+    for (size_t k = 0; k < model->outputs; k++) {
+        for (uint64_t f = 0; f < model->features; f++)
+            put_bytes(file, model->weights[f * model->outputs + k]);
+        put_bytes(file, model->intercepts[k]);
+    }
+    return EXIT_DONE;
+}
+
+/* liblinear's names of the losses; it predicts by the sign, or the largest score, whatever the name. */
+static const char *liblinear_solver(const char *loss)
+{
+    if (strcmp(loss, "logistic") == 0 || strcmp(loss, "softmax") == 0)
+        return "L2R_LR";
+    return strcmp(loss, "hinge") == 0 ? "L2R_L2LOSS_SVC" : "L2R_L2LOSS_SVR";
+}
+
+/* The first label is the positive one there. */
+static int liblinear_labels(FILE *file, const keepfit_description *model)
+{
+    if (!model->classification) {
+        fprintf(file, "nr_class 2\n");
+        return EXIT_DONE;
+    }
+    if (model->classes < 2)
+        return fail(EXIT_DATA, "liblinear has no model with fewer than two classes");
+    fprintf(file, "nr_class %zu\nlabel", model->classes);
+    for (size_t k = 0; k < model->classes; k++) {
+        double label = model->labels[model->outputs == 1 ? model->classes - 1 - k : k];
+        if (label != rint(label) || fabs(label) > 2147483647)
+            return fail(EXIT_DATA, "liblinear's labels are whole numbers, and %g is none", label);
+        fprintf(file, " %.0f", label);
+    }
+    fputc('\n', file);
+    return EXIT_DONE;
+}
+
+static int model_liblinear(FILE *file, const keepfit_description *model)
+{
+    if (strcmp(model->scale, "rows") == 0)
+        return fail(EXIT_DATA, "the model scales each row to unit norm, which liblinear does not");
+    fprintf(file, "solver_type %s\n", liblinear_solver(model->loss));
+    int code = liblinear_labels(file, model);
+    if (code != EXIT_DONE)
+        return code;
+    fprintf(file, "nr_feature %llu\nbias 1\nw\n", (unsigned long long)model->features);
+    for (uint64_t f = 0; f <= model->features; f++) {
+        const double *weights = f < model->features ? model->weights + f * model->outputs : model->intercepts;
+        for (size_t k = 0; k < model->outputs; k++)
+            fprintf(file, "%.17g ", weights[k]);
+        fputc('\n', file);
+    }
+    return EXIT_DONE;
+}
+
+static const struct model_format model_formats[] = {
+    {"json", model_json},
+    {"npy", model_npy},
+    {"liblinear", model_liblinear},
+};
+
+static int export_model(const struct arguments *arguments, const struct model_format *format, FILE *file)
+{
+    keepfit_model *model = NULL;
+    keepfit_description description;
+    keepfit_error error;
+    keepfit_status status = keepfit_model_load(arguments->positional[0], &model, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
+    keepfit_model_describe(model, &description);
+    int code = format->write(file, &description);
+    keepfit_model_free(model);
+    return code;
+}
+
+/* ---- journals ---- */
+
+static int write_points(const char *folder, const struct point_format *format, const struct extent *extent, FILE *file)
+{
+    keepfit_journal *journal = NULL;
+    keepfit_point point;
+    keepfit_error error;
+    keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
+    if (format->head)
+        format->head(file, extent);
+    uint64_t written = 0;
+    while (written < extent->points && (status = keepfit_journal_next(journal, &point, NULL)) == KEEPFIT_OK &&
+           !ferror(file)) {
+        format->point(file, &point, extent);
+        written++;
+    }
+    keepfit_journal_close(journal);
+    if (ferror(file))
+        return EXIT_DONE; /* told when the output is closed */
+    return written == extent->points ? EXIT_DONE : fail(EXIT_FAILED, "%s: the journal has changed meanwhile", folder);
+}
+
+static int measure_points(keepfit_journal *journal, struct extent *extent)
+{
+    keepfit_point point;
+    keepfit_status status;
+    while ((status = keepfit_journal_next(journal, &point, NULL)) == KEEPFIT_OK) {
+        const keepfit_row *row = &point.row;
+        uint64_t width = row->count ? feature_of(row, row->count - 1) + 1 : 0;
+        extent->features = width > extent->features ? width : extent->features;
+        extent->weighted |= point.weight != 1;
+        extent->points++;
+    }
+    return status == KEEPFIT_END ? EXIT_DONE : fail_status(status, "");
+}
+
+static int export_points(const struct arguments *arguments, const struct point_format *format, FILE *file)
+{
+    const char *folder = arguments->positional[0];
+    keepfit_journal *journal = NULL;
+    keepfit_journal_info info;
+    keepfit_error error;
+    struct extent extent = {0};
+    keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
+    int code = measure_points(journal, &extent);
+    if (code == EXIT_DONE && extent.weighted && !format->weights)
+        code =
+            fail(EXIT_DATA, "%s: its points have weights, which %s cannot hold (--to csv can)", folder, format->name);
+    if (code == EXIT_DONE)
+        code = write_points(folder, format, &extent, file);
+    keepfit_journal_describe(journal, &info);
+    if (code == EXIT_DONE && info.damage)
+        code = fail(EXIT_CORRUPT, "%s", info.damage);
+    keepfit_journal_close(journal);
+    return code;
+}
+
+/* ---- the command ---- */
+
+int run_export(struct arguments *arguments)
+{
+    bool journal = stored_kind(arguments->positional[0]) == STORED_JOURNAL;
+    const char *name = arguments->to ? arguments->to : journal ? "libsvm" : "json";
+    const struct point_format *points = NULL;
+    const struct model_format *model = NULL;
+    for (size_t k = 0; journal && k < sizeof point_formats / sizeof point_formats[0]; k++)
+        if (strcmp(point_formats[k].name, name) == 0)
+            points = &point_formats[k];
+    for (size_t k = 0; !journal && k < sizeof model_formats / sizeof model_formats[0]; k++)
+        if (strcmp(model_formats[k].name, name) == 0)
+            model = &model_formats[k];
+    if (!points && !model)
+        return fail(EXIT_USAGE, "--to: '%s' is none of %s", name, journal ? "libsvm|csv|npy" : "json|npy|liblinear");
+    struct output output;
+    int code = output_open(&output, arguments->positional_count == 2 ? arguments->positional[1] : "-");
+    if (code != EXIT_DONE)
+        return code;
+    code = journal ? export_points(arguments, points, output.file) : export_model(arguments, model, output.file);
+    int written = EXIT_DONE;
+    if (code == EXIT_DONE || (code == EXIT_CORRUPT && journal)) /* what is whole is worth having */
+        written = output_commit(&output);
+    else
+        output_discard(&output);
+    return code == EXIT_DONE ? written : code;
+}

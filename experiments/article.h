@@ -1,0 +1,54 @@
+/* article.h - the report as it grows: headings, figures, tables and findings.
+ *
+ * A finding sets what the paper claims beside what was measured, with a verdict that the code has computed from the numbers. The
+ * page begins with a table of all findings, so the body is kept in memory until the end. */
+#ifndef KEEPFIT_ARTICLE_H
+#define KEEPFIT_ARTICLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "output.h"
+#include "plot.h"
+
+enum verdict { AGREES, AGREES_IN_PART, DISAGREES };
+
+struct finding {
+    const char *experiment;
+    char claim[320], measured[640];
+    enum verdict verdict;
+};
+
+struct article {
+    const char *folder; /* figures are also saved there as files of their own */
+    const char *experiment;
+    FILE *body;
+    char *text;
+    size_t length;
+    struct finding *findings;
+    size_t count;
+    int code; /* the first failure to write */
+};
+
+void article_start(struct article *article, const char *folder);
+/* Writes report.html, findings.csv, and the findings on standard output; frees the article. Returns an exit code. */
+int article_finish(struct article *article, const char *title, const char *subject);
+
+/* Everything that follows belongs to this experiment. */
+void article_experiment(struct article *article, const char *name, const char *title);
+void article_heading(struct article *article, const char *text);
+void article_text(struct article *article, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Cells are separated by '|'. A row that begins with '*' is set in bold. */
+void article_table(struct article *article, const char *columns);
+void article_row(struct article *article, const char *format, ...) PRINTF_LIKE(2, 3);
+void article_table_end(struct article *article);
+/* Also saved as folder/figures/EXPERIMENT-name.svg. */
+void article_figure(struct article *article, const char *name, const struct plot *plot);
+void article_finding(struct article *article, enum verdict verdict, const char *claim, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/* All of them, some, or none. */
+enum verdict verdict_of(size_t good, size_t all);
+
+#endif

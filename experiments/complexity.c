@@ -1,0 +1,131 @@
+/* complexity.c - the runs.
+ *
+ * The theorems' parameters are affordable only where L/mu is near 1: csvrg's T has the terms 720 (L/mu)^2/(i sqrt(e)), 9
+ * (L/mu)^(2/3)/e^(1/3) and 1152 (L/mu)^2 with e = epsilon mu/G^2, so the second shows only for e below 1e-6 and n large enough
+ * that the first has faded. The smallest budgets are sought where L/mu = 4: there the noise of the samples matters. */
+#include "complexity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "instance.h"
+#include "output.h"
+
+#define NEAR_ONE 1.1
+#define FOUR 4.0
+
+static const struct sweep sweeps[] = {
+    {THEORY_ACCURACY, "sgd", 1, NEAR_ONE, 400, 1e-2, 0.31622776601683794, 0},
+    {THEORY_ACCURACY, "sgd-sparse", 2, NEAR_ONE, 300000, 1e-1, 0.31622776601683794, 0},
+    {THEORY_ACCURACY, "csvrg", 1.0 / 3, NEAR_ONE, 10000, 1e-6, 0.31622776601683794, 0},
+    {THEORY_ACCURACY, "svrg", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
+    {THEORY_ACCURACY, "katyusha", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
+    {THEORY_POINTS, "sgd", 1, NEAR_ONE, 100, 1e-3, 1, 0},
+    {THEORY_POINTS, "sgd-sparse", 0, NEAR_ONE, 16000, 3e-2, 1, 0},
+    {THEORY_POINTS, "csvrg", 1, NEAR_ONE, 2000, 1e-4, 1, 0},
+    {THEORY_POINTS, "svrg", 2, NEAR_ONE, 500, 1e-6, 1, 50},
+    {THEORY_POINTS, "katyusha", 2, NEAR_ONE, 500, 1e-6, 1, 50},
+    {LEAST_ACCURACY, "sgd", 1, FOUR, 400, 1e-2, 0.31622776601683794, 0},
+    {LEAST_ACCURACY, "sgd-sparse", 2, FOUR, 4000, 1e-2, 0.56234132519034907, 0},
+    {LEAST_ACCURACY, "csvrg", 1.0 / 3, FOUR, 8000, 1e-4, 0.31622776601683794, 0},
+};
+
+static const char columns[] = "epsilon,n,fo,worst,inner,alpha";
+
+const struct sweep *sweep_entry(size_t k)
+{
+    return k < sizeof sweeps / sizeof sweeps[0] ? &sweeps[k] : NULL;
+}
+
+double sweep_share(const struct sweep *sweep, size_t v, bool quick)
+{
+    return (quick ? 4 : 1) * sweep->largest * pow(sweep->ratio, (double)v);
+}
+
+uint64_t sweep_points(const struct sweep *sweep, size_t v, bool quick)
+{
+    uint64_t n = sweep->growth == THEORY_POINTS ? sweep->n << v : sweep->n;
+    return quick ? n / 4 : n;
+}
+
+/* The theorem's parameters. svrg's theory: with step 1/(10L) an epoch of 50 L/mu steps at least halves the gap, which is at most
+ * |D| G; katyusha gets the same. */
+static void write_theory(char *text, size_t room, const struct sweep *sweep, const struct instance *instance,
+                         double epsilon)
+{
+    double first = INSTANCE_DIAMETER * instance->lipschitz;
+    if (sweep->steps > 0)
+        snprintf(text, room, "method=%s step=0.1/L inner=%.0f outer=%.0f", sweep->method,
+                 ceil(sweep->steps * instance->smoothness / instance->convexity), ceil(log2(first / epsilon)));
+    else
+        snprintf(text, room, "method=%s setting=theory epsilon=%.17g count=paper", sweep->method, epsilon);
+}
+
+static int run_theory(struct unit *unit, const struct sweep *sweep, uint64_t n, double epsilon, bool quick)
+{
+    struct instance instance = instance_make(sweep->condition);
+    struct instance_result result;
+    char options[200];
+    write_theory(options, sizeof options, sweep, &instance, epsilon);
+    struct instance_run run = {.instance = &instance,
+                               .n = n,
+                               .options = options,
+                               .seed = unit->seed,
+                               .seeds = quick ? 1 : 3,
+                               .settled = 1,
+                               .to = 1,
+                               .enough = INFINITY};
+    int code = instance_measure(unit, &run, &result);
+    if (code == EXIT_DONE)
+        frame_add(&unit->frame, (double[]){epsilon, (double)n, result.fo, result.worst, NAN, NAN});
+    return code;
+}
+
+/* index: value of the sweep, and whether quick, in one number. */
+static int run(struct unit *unit)
+{
+    const struct sweep *sweep = unit->subject;
+    size_t v = unit->index / 2;
+    bool quick = unit->index % 2;
+    uint64_t n = sweep_points(sweep, v, quick);
+    struct instance instance = instance_make(sweep->condition);
+    double epsilon = instance_epsilon(&instance, sweep_share(sweep, v, quick));
+    return (sweep->growth == LEAST_ACCURACY ? least_run : run_theory)(unit, sweep, n, epsilon, quick);
+}
+
+/* Seconds, roughly. */
+static double cost_of(const struct sweep *sweep, size_t v, uint64_t n)
+{
+    double e = sweep_share(sweep, v, false), points = (double)n;
+    if (sweep->growth == LEAST_ACCURACY)
+        return strcmp(sweep->method, "sgd") == 0 ? 1e-7 * points * 50 / e : 2e-4 * points * pow(e, -1.0 / 3);
+    if (strcmp(sweep->method, "sgd") == 0)
+        return 1e-7 * points * 12 / e;
+    if (strcmp(sweep->method, "csvrg") == 0)
+        return 1e-7 * points * (4000 + 27 * pow(e, -1.0 / 3));
+    return sweep->steps > 0 ? 2e-7 * points * points * log2(1 / e) : 1e-7 * 60 / (e * e);
+}
+
+int complexity_plan(struct plan *plan)
+{
+    static const char *const names[] = {"accuracy", "points", "least"};
+    bool quick = plan->setting->quick;
+    for (size_t k = 0; sweep_entry(k); k++)
+        for (size_t v = 0; v < COMPLEXITY_VALUES; v++) {
+            const struct sweep *sweep = sweep_entry(k);
+            struct unit *unit = plan_unit(plan, 0);
+            uint64_t n = sweep_points(sweep, v, quick);
+            snprintf(unit->name, sizeof unit->name, "complexity-%s-%s-%zu", names[sweep->growth], sweep->method, v);
+            snprintf(unit->key, sizeof unit->key, "complexity %s %s condition=%g n=%llu share=%.17g seed=%llu quick=%d",
+                     names[sweep->growth], sweep->method, sweep->condition, (unsigned long long)n,
+                     sweep_share(sweep, v, quick), (unsigned long long)unit->seed, quick);
+            unit->columns = columns;
+            unit->subject = sweep;
+            unit->index = 2 * v + quick;
+            unit->run = run;
+            unit->cost = cost_of(sweep, v, n);
+        }
+    return EXIT_DONE;
+}

@@ -1,0 +1,37 @@
+"""keepfit: keep a model fitted to all the data seen so far, while the data keeps arriving.
+
+    >>> from keepfit import KeepfitClassifier
+    >>> model = KeepfitClassifier(epsilon=1e-3)
+    >>> for X, y in blocks:                     # doctest: +SKIP
+    ...     model.partial_fit(X, y)             # within epsilon of the best for everything so far
+    ...     print(model.gap_bound_)             # and proved
+"""
+from ._library import lib as _lib
+from .classifier import KeepfitClassifier
+from .errors import CorruptFileError, KeepfitError
+from .errors import text as _text
+from .fit import Fit, Measurement, Stage
+from .model import Model
+from .objective import Objective
+from .options import DOMAINS, LOSSES, METHODS, OPTIONS
+from .regressor import KeepfitRegressor
+
+__version__ = _text(_lib.keepfit_version())
+__all__ = ["KeepfitClassifier", "KeepfitRegressor", "Fit", "Objective", "Model", "Stage", "Measurement", "KeepfitError",
+           "CorruptFileError", "load", "OPTIONS", "METHODS", "LOSSES", "DOMAINS"]
+
+
+def load(path):
+    """The estimator for a model file, made by ``save`` or by the command: it predicts, but has no points to go on with."""
+    from .base import Kept
+    from .labels import Labels
+
+    import numpy as np
+
+    model = Model.load(path)
+    kind = KeepfitClassifier if model.classification else KeepfitRegressor
+    estimator = kind(model.loss, lam=model.lam, epsilon=model.epsilon, delta=model.delta)
+    whole = np.all(model.labels == np.round(model.labels))
+    estimator._kept = Kept(model=model, labels=Labels(np.zeros(0, np.int64 if whole else np.float64)))
+    estimator.n_features_in_ = model.weights.shape[0]
+    return estimator

@@ -1,0 +1,268 @@
+"""What the estimators share: parameters in the library's terms, rows on their way in, and what is known afterwards."""
+import numbers
+import warnings
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
+
+from .fit import Fit, Measurement, Stage
+from .labels import Labels
+from .model import Model
+from .options import OPTIONS
+
+FLOAT = np.dtype(np.float64)
+
+try:
+    from tqdm.auto import tqdm
+except ImportError:
+    tqdm = None
+
+
+class Kept:
+    """What lies behind a fitted estimator: a fit that goes on, or a model that was loaded. It reads the model out of the
+    fit only when somebody asks, since that costs more than a point."""
+
+    def __init__(self, fit: Optional[Fit] = None, model: Optional[Model] = None, labels: Optional[Labels] = None):
+        self.fit, self._model, self.labels = fit, model, labels
+        self.loss = model.loss if model else fit.options["loss"]
+        self.known = set() if fit else set(model.labels.tolist())
+        self.cache: Dict[str, Any] = {}
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return dict(self.__dict__, cache={})
+
+    def changed(self) -> None:
+        if self.cache:
+            self.cache = {}
+
+    @property
+    def model(self) -> Model:
+        if self._model is not None:
+            return self._model
+        if "model" not in self.cache:
+            self.cache["model"] = self.fit.model()
+        return self.cache["model"]
+
+
+class Estimator(BaseEstimator):
+    """The parameters in ``_options`` are the library's options of the same name."""
+
+    _options: Tuple[str, ...] = ("delta", "lam", "lam_total", "fit_intercept", "bias", "domain", "method", "epsilon",
+                                 "epsilon_kind", "guarantee", "stage_budget", "window", "journal", "n_jobs", "random_state")
+
+    # ---- parameters
+
+    def _library_options(self, loss: str) -> Dict[str, Any]:
+        values = {name: getattr(self, name) for name in self._options}
+        values["loss"] = loss
+        if self.lam_total is not None:
+            values["lam"] = None
+        if self.bias is not None:
+            values["fit_intercept"] = None
+        if self.n_jobs is not None and self.n_jobs < 1:
+            values["n_jobs"] = None
+        if self.random_state is not None and not isinstance(self.random_state, numbers.Integral):
+            values["random_state"] = check_random_state(self.random_state).randint(2**31)
+        for name, value in (self.options or {}).items():
+            values[name.replace("-", "_")] = value
+        return values
+
+    # ---- rows on their way in
+
+    def _begin(self, loss: str, labels: Optional[Labels] = None, anew: bool = True) -> None:
+        fit = Fit(**self._library_options(loss))
+        if anew and fit.report.points:
+            raise ValueError("the journal %r holds %d points already: partial_fit goes on with them, fit wants an empty one"
+                             % (self.journal, fit.report.points))
+        self._kept = Kept(fit, labels=labels)
+        self.trace_: List[Stage] = []
+        if labels is not None and self.journal is not None:
+            if labels.names is not None:
+                raise ValueError("a journal keeps classes that are numbers; these have names")
+            self._kept.known = set(fit.model().labels.tolist()) if fit.report.points else set()
+
+    def _is_ready(self, X, y) -> bool:
+        """Whether these arrays can go to the library as they are: it makes the remaining checks itself."""
+        if type(X) is np.ndarray:
+            good = X.ndim == 2 and X.dtype is FLOAT and X.flags.c_contiguous
+        else:
+            good = type(X) is scipy.sparse.csr_matrix and X.dtype == FLOAT
+        return (good and type(y) is np.ndarray and y.ndim == 1 and X.shape[0] == y.shape[0] > 0
+                and X.shape[1] == self.n_features_in_ and "feature_names_in_" not in self.__dict__)
+
+    def _checked(self, X, y, reset: bool) -> Tuple[Any, np.ndarray]:
+        """scikit-learn's checks and conversions."""
+        return self._validate_data(X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=reset,
+                                   y_numeric=self._estimator_type == "regressor")
+
+    def _weights(self, X, sample_weight) -> Optional[np.ndarray]:
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+
+    def _running(self) -> bool:
+        """Whether there is something to go on with."""
+        kept = self.__dict__.get("_kept")
+        if kept is not None and kept.fit is None:
+            raise ValueError("a model that was loaded has no points to go on with: use fit, or keep a journal, or pickle")
+        return kept is not None
+
+    def _extend(self, X, targets: np.ndarray, weight: Optional[np.ndarray]) -> None:
+        kept = self._kept
+        try:
+            kept.fit.extend(X, targets, weight)
+        finally:
+            kept.changed()
+        self._look()
+
+    def _look(self) -> None:
+        """After a stage: into the trace, and a warning if it fell short."""
+        report = self._kept.fit.report
+        if self.trace:
+            self.trace_.append(self._kept.fit.stage())
+        if report.bound > report.target:
+            warnings.warn("the model is proved to be within %g of the best, but %g was asked for: a larger stage_budget, "
+                          "a larger epsilon or scaled features would help" % (report.bound, report.target),
+                          ConvergenceWarning, stacklevel=3)
+
+    # ---- what only a continual fit has
+
+    def forget(self, indices: Iterable[int]):
+        """Takes rows out again, as if they had never come. They are counted from 0, in the order in which they came since
+        ``fit`` or the first ``partial_fit``; the numbers of the others do not change."""
+        self._fitted()
+        self._running()
+        indices = [int(index) for index in np.atleast_1d(np.asarray(indices, dtype=np.int64))]
+        if indices:
+            try:
+                self._kept.fit.remove(indices)
+            finally:
+                self._kept.changed()
+            self._look()
+        return self
+
+    def stages(self, X, y, sample_weight=None, every: int = 1) -> Iterator[Stage]:
+        """Feeds the rows one after the other (or ``every`` so many), and yields what is known after each: the same as
+        ``partial_fit`` row by row. Shows a progress bar with ``verbose``, if tqdm is there."""
+        if not scipy.sparse.issparse(X) and not hasattr(X, "iloc"):
+            X = np.asarray(X)
+        X = X.tocsr() if scipy.sparse.issparse(X) else X
+        y = np.asarray(y)
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        starts = range(0, X.shape[0], every)
+        for at in tqdm(starts, unit="stage") if self.verbose and tqdm else starts:
+            rows = slice(at, at + every)
+            self.partial_fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], y[rows],
+                             sample_weight=None if weight is None else weight[rows])
+            yield self._kept.fit.stage()
+
+    def resume(self):
+        """Opens the journal and goes on where it was left, without waiting for a ``partial_fit``."""
+        if self.journal is None:
+            raise ValueError("there is no journal to resume from")
+        self._begin(self._loss(), self._journal_labels(), anew=False)
+        self.n_features_in_ = self._kept.fit.report.features
+        return self
+
+    def _journal_labels(self) -> Optional[Labels]:
+        return None
+
+    def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
+        """The objective now; if asked for, a bound from a pass over the points, and the true optimum with the gap."""
+        self._fitted()
+        self._running()
+        return self._kept.fit.measure(bound, optimum)
+
+    def save(self, path) -> None:
+        """Writes the model to a file that ``keepfit predict`` and ``keepfit.load`` read. The points are not in it."""
+        kept = self._fitted()
+        if kept.labels is not None and kept.labels.names is not None:
+            raise ValueError("model files hold classes that are numbers; these have names: pickle the estimator instead")
+        kept.model.save(path)
+
+    # ---- what is known
+
+    def _fitted(self) -> Kept:
+        kept = self.__dict__.get("_kept")
+        if kept is None:
+            raise NotFittedError("This %s instance is not fitted yet. Call 'fit' or 'partial_fit' before." % type(self).__name__)
+        return kept
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_kept" in self.__dict__
+
+    def _reported(self, name: str):
+        kept = self.__dict__.get("_kept")
+        if kept is None or kept.fit is None:
+            raise AttributeError("%r is known once the estimator is fitted" % name)
+        return kept.fit.report
+
+    @property
+    def gap_bound_(self) -> float:
+        """How far the objective is above its minimum at most, proved; NaN where nothing is."""
+        return self._reported("gap_bound_").bound
+
+    @property
+    def gap_target_(self) -> float:
+        """What epsilon asks ``gap_bound_`` to be at most."""
+        return self._reported("gap_target_").target
+
+    @property
+    def n_gradients_(self) -> int:
+        """Gradients of single points computed so far."""
+        return self._reported("n_gradients_").fo
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps taken so far."""
+        return self._reported("n_iter_").steps
+
+    @property
+    def n_points_(self) -> int:
+        """Points that the model is fitted to."""
+        return self._reported("n_points_").points
+
+    @property
+    def report_(self) -> Stage:
+        """All of it."""
+        self._reported("report_")
+        return self._kept.fit.stage()
+
+    def _linear(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Coefficients [score][feature] and intercepts [score], by scikit-learn's conventions."""
+        kept = self.__dict__.get("_kept")
+        if kept is None:
+            raise AttributeError("the model is known once the estimator is fitted")
+        if "linear" not in kept.cache:
+            model = kept.model
+            weights = np.zeros((model.weights.shape[1], self.n_features_in_))
+            weights[:, :model.weights.shape[0]] = model.weights.T
+            kept.cache["linear"] = self._arranged(weights, model)
+        return kept.cache["linear"]
+
+    def _arranged(self, weights: np.ndarray, model: Model) -> Tuple[np.ndarray, np.ndarray]:
+        return weights, model.intercepts
+
+    def _scores(self, X) -> np.ndarray:
+        """[row][score]"""
+        self._fitted()
+        coefficients, intercepts = self._linear()
+        ready = (type(X) is np.ndarray and X.dtype is FLOAT and X.ndim == 2 and X.shape[1] == self.n_features_in_
+                 and X.shape[0] > 0 and "feature_names_in_" not in self.__dict__)
+        if ready:
+            scores = X @ coefficients.T + intercepts
+            if np.isfinite(scores).all():
+                return scores
+        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, reset=False)
+        product = X @ coefficients.T
+        return np.asarray(product) + intercepts
+
+
+def parameter_default(name: str) -> str:
+    """The library's own default, as text."""
+    return OPTIONS[name].initial

@@ -1,0 +1,193 @@
+"""The library's fit as a Python object: blocks of NumPy or SciPy rows in, reports and models out.
+
+Estimators are built on it; use it directly for an objective of your own, or where scikit-learn's conventions are in the way.
+"""
+import threading
+from typing import Any, Iterable, NamedTuple, Optional
+
+import numpy as np
+import scipy.sparse
+
+from . import options as option_table
+from ._library import ffi, lib
+from .errors import exception, text
+from .model import Model
+from .objective import Objective
+
+OK = lib.KEEPFIT_OK
+NULL = ffi.NULL
+extend, from_buffer = lib.keepfit_python_extend, ffi.from_buffer
+main_thread, current_thread = threading.main_thread(), threading.current_thread
+
+
+class Stage(NamedTuple):
+    """What is known of a fit at no cost; NaN where there is no such number."""
+
+    method: str
+    reason: str
+    stage: int
+    points: int
+    features: int
+    classes: int
+    fo: int
+    steps: int
+    lambda_: float
+    bound: float
+    worst_bound: float
+    target: float
+    missed: int
+    unproved: int
+    smoothness: float
+    seconds: float
+    validated: int
+    validation_loss: float
+    validation_error: float
+
+
+REPORT_FIELDS = [name.rstrip("_") for name in Stage._fields]
+
+
+class Measurement(NamedTuple):
+    """What a pass over the points tells; NaN where it was not asked for, or is not to be had."""
+
+    objective: float
+    bound: float
+    optimum: float
+    gap: float
+
+
+def compressed(X):
+    """(values, indices, starts) of a CSR matrix as the library wants them; copied only where they are of other types."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indices = X.indices if X.indices.dtype == np.int32 else X.indices.astype(np.int32)
+    return np.ascontiguousarray(X.data, np.float64), indices, X.indptr.astype(np.uint64)
+
+
+class Fit:
+    """A model kept within epsilon of the best for all points so far.
+
+    Parameters are options of the library, by their names in Python (``keepfit.OPTIONS``); ``objective`` is an
+    :class:`Objective` of your own instead of a loss.
+    """
+
+    def __init__(self, objective: Optional[Objective] = None, **options: Any):
+        self.objective = objective
+        self.options = options
+        made = option_table.make(options)
+        handle, error = ffi.new("keepfit_fit **"), ffi.new("keepfit_error *")
+        if objective is None:
+            status = lib.keepfit_fit_create(made, handle, error)
+        else:
+            status = lib.keepfit_fit_create_custom(made, objective.interface, handle, error)
+        if status != OK:
+            raise exception(status, error)
+        self.handle = ffi.gc(handle[0], lib.keepfit_fit_free)
+        self.report = ffi.new("keepfit_report *")
+        lib.keepfit_fit_report(self.handle, self.report)
+
+    def extend(self, X, y, weight=None) -> "Fit":
+        """All rows as one stage: afterwards the model is within epsilon for everything so far.
+
+        X: a C-contiguous float64 array with a point in each row, or a CSR matrix; y: float64; weight: float64 or None.
+        """
+        if scipy.sparse.issparse(X):
+            value, index, start = compressed(X)
+            start, index = from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index)
+        else:
+            value, index, start = X, NULL, NULL
+        count, features = X.shape
+        status = extend(self.handle, count, features, start, index, from_buffer("double[]", value),
+                        from_buffer("double[]", y), NULL if weight is None else from_buffer("double[]", weight),
+                        current_thread() is main_thread, self.report)
+        if status != OK:
+            self._fail(status)
+        return self
+
+    def remove(self, arrivals: Iterable[int]) -> "Fit":
+        """Takes points out again, by the order in which they came, from 0; as one stage."""
+        found, indices = ffi.new("uint64_t *"), []
+        for arrival in sorted(set(arrivals)):
+            if arrival < 0 or not lib.keepfit_fit_find(self.handle, int(arrival) + 1, found):
+                raise IndexError("point %d is not present" % arrival)
+            indices.append(found[0])
+        status = lib.keepfit_python_remove(self.handle, indices, len(indices), current_thread() is main_thread, self.report)
+        if status != OK:
+            self._fail(status)
+        return self
+
+    def expect(self, label: float) -> None:
+        """A class that may come later has its place in the model from now on."""
+        status = lib.keepfit_fit_expect(self.handle, label)
+        lib.keepfit_fit_report(self.handle, self.report)
+        if status != OK:
+            self._fail(status)
+
+    def stage(self) -> Stage:
+        """The report as it is now."""
+        report = self.report
+        values = [getattr(report, name) for name in REPORT_FIELDS]
+        return Stage(text(values[0]), text(values[1]), *values[2:])
+
+    def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
+        """The objective; if asked for, a bound from a pass of gradients, and the true optimum from a solve."""
+        result = ffi.new("keepfit_measurement *")
+        what = lib.KEEPFIT_MEASURE_OBJECTIVE | (bound and lib.KEEPFIT_MEASURE_BOUND) | (optimum and lib.KEEPFIT_MEASURE_OPTIMUM)
+        status = lib.keepfit_fit_measure(self.handle, what, result)
+        if status != OK:
+            self._fail(status)
+        return Measurement(result.objective, result.bound, result.optimum, result.gap)
+
+    def iterate(self) -> np.ndarray:
+        """x itself; for built-in losses the intercepts come first, then the weights, feature by feature."""
+        size = ffi.new("size_t *")
+        x = lib.keepfit_fit_iterate(self.handle, size)
+        return np.frombuffer(ffi.buffer(x, 8 * size[0]), np.float64).copy() if size[0] else np.zeros(0)
+
+    def model(self) -> Model:
+        """The model as it is now, a copy."""
+        handle = ffi.new("keepfit_model **")
+        status = lib.keepfit_fit_model(self.handle, handle)
+        if status != OK:
+            self._fail(status)
+        return Model(handle[0])
+
+    def points(self):
+        """The points that are present: rows (CSR), targets, weights."""
+        count, features = self.report.points, self.report.features
+        entries = lib.keepfit_python_entries(self.handle, count)
+        start, index, value = np.zeros(count + 1, np.int64), np.zeros(entries, np.int32), np.zeros(entries)
+        target, weight = np.zeros(count), np.zeros(count)
+        status = lib.keepfit_python_points(self.handle, count, from_buffer("int64_t[]", start), from_buffer("int32_t[]", index),
+                                           from_buffer("double[]", value), from_buffer("double[]", target),
+                                           from_buffer("double[]", weight))
+        if status != OK:
+            self._fail(status)
+        return scipy.sparse.csr_matrix((value, index, start), shape=(count, features)), target, weight
+
+    def __getstate__(self):
+        """Options, points, and the library's snapshot, from which it goes on bit for bit."""
+        if self.objective or self.options.get("journal"):
+            raise TypeError("a fit with %s cannot be copied or pickled" % ("an objective of its own" if self.objective else "a journal"))
+        bytes_, size = ffi.new("const unsigned char **"), ffi.new("size_t *")
+        status = lib.keepfit_fit_snapshot(self.handle, bytes_, size)
+        if status != OK:
+            self._fail(status)
+        snapshot = bytes(ffi.buffer(bytes_[0], size[0]))
+        return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self.points()}
+
+    def __setstate__(self, state) -> None:
+        self.__init__(**state["options"])
+        rows, targets, weights = state["points"]
+        value, index, start = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.uint64)
+        status = lib.keepfit_python_restore(
+            self.handle, len(targets), from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index),
+            from_buffer("double[]", value), from_buffer("double[]", targets), from_buffer("double[]", weights),
+            state["snapshot"], len(state["snapshot"]), self.report)
+        if status != OK:
+            self._fail(status)
+
+    def _fail(self, status: int) -> None:
+        pending = self.objective.take_exception() if self.objective else None
+        raise pending or exception(status, lib.keepfit_fit_error(self.handle))

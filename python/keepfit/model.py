@@ -1,0 +1,61 @@
+"""A fitted model, apart from the fit that made it; what the command's model files hold."""
+import os
+import tempfile
+
+import numpy as np
+
+from ._library import ffi, lib
+from .errors import exception, text
+
+
+def _numbers(pointer, *shape: int) -> np.ndarray:
+    count = int(np.prod(shape))
+    return np.frombuffer(ffi.buffer(pointer, 8 * count), np.float64).reshape(shape).copy() if count else np.zeros(shape)
+
+
+class Model:
+    """Scores are ``row @ weights + intercepts``; ``labels`` are the classes in the order of the scores (for two
+    classes with one score, the second is the positive one)."""
+
+    def __init__(self, handle):
+        self.handle = ffi.gc(handle, lib.keepfit_model_free)
+        description = ffi.new("keepfit_description *")
+        lib.keepfit_model_describe(self.handle, description)
+        self.loss, self.method = text(description.loss), text(description.method)
+        self.lam, self.epsilon = getattr(description, "lambda"), description.epsilon
+        self.delta, self.bias = description.delta, description.bias
+        self.stages, self.fo = description.stages, description.fo
+        self.classification = bool(description.classification)
+        self.labels = _numbers(description.labels, description.classes)
+        self.intercepts = _numbers(description.intercepts, description.outputs)
+        self.weights = _numbers(description.weights, description.features, description.outputs)
+
+    def __reduce__(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model")
+            self.save(path)
+            with open(path, "rb") as file:
+                return Model.from_bytes, (file.read(),)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Model":
+        """The model that a file of this content holds."""
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            return cls.load(file.name)
+
+    def save(self, path) -> None:
+        """Writes the file that ``keepfit predict`` and :func:`keepfit.load` read; a whole one, or none."""
+        error = ffi.new("keepfit_error *")
+        status = lib.keepfit_model_save(self.handle, os.fsencode(path), error)
+        if status != lib.KEEPFIT_OK:
+            raise exception(status, error)
+
+    @classmethod
+    def load(cls, path) -> "Model":
+        handle, error = ffi.new("keepfit_model **"), ffi.new("keepfit_error *")
+        status = lib.keepfit_model_load(os.fsencode(path), handle, error)
+        if status != lib.KEEPFIT_OK:
+            raise exception(status, error)
+        return cls(handle[0])

@@ -1,0 +1,98 @@
+"""Objectives written in Python. Every gradient of every point is a call into the interpreter: microseconds instead of
+nanoseconds, so this is for trying things out and for models that the library does not have."""
+from typing import Callable, Optional
+
+import numpy as np
+
+from ._library import ffi, lib
+
+
+class Objective:
+    """f_j(x) = weight_j * value(x, row_j, target_j) + lam*|x|^2, to be convex and differentiable in x.
+
+    ``value(x, row, target)`` returns a number, ``gradient(x, row, target)`` a vector of ``dimension`` numbers.
+    ``curvature(row, target)`` returns an upper bound on the Hessian's largest eigenvalue anywhere; without it the option
+    ``smoothness`` must be given to the :class:`Fit`. An exception in one of them ends the fit, and is raised by the call
+    that ran it.
+    """
+
+    def __init__(self, dimension: int, value: Callable, gradient: Callable, curvature: Optional[Callable] = None):
+        self.dimension, self.value, self.gradient, self.curvature = dimension, value, gradient, curvature
+        self._exception: Optional[BaseException] = None
+        self._self = ffi.new_handle(self)
+        self._name = ffi.new("char[]", b"python")
+        self.interface = ffi.new("keepfit_objective *", {
+            "name": self._name, "dimension": dimension, "context": self._self, "value": lib.keepfit_python_value,
+            "gradient": lib.keepfit_python_gradient,
+            "curvature": lib.keepfit_python_curvature if curvature else ffi.NULL})
+
+    def take_exception(self) -> Optional[BaseException]:
+        """What a callback raised since the last time."""
+        raised, self._exception = self._exception, None
+        return raised
+
+    def attempt(self, function: Callable, *arguments):
+        """The function's value, or None if it raised. Ctrl-C lets the stage end before it counts."""
+        try:
+            return function(*arguments)
+        except KeyboardInterrupt as interrupt:
+            lib.keepfit_python_stop()
+            self._exception = interrupt
+            return self.attempt(function, *arguments)
+        except BaseException as raised:
+            self._exception = raised
+            return None
+
+
+def _vector(pointer, count: int, write: bool = False) -> np.ndarray:
+    """The library's own memory as an array."""
+    vector = np.frombuffer(ffi.buffer(pointer, 8 * count), np.float64) if count else np.zeros(0)
+    vector.setflags(write=write)
+    return vector
+
+
+def _row(point) -> np.ndarray:
+    values = _vector(point.row.value, point.row.count)
+    if point.row.index == ffi.NULL:
+        return values
+    indices = np.frombuffer(ffi.buffer(point.row.index, 4 * point.row.count), np.uint32)
+    row = np.zeros(indices[-1] + 1)
+    row[indices] = values
+    return row
+
+
+@ffi.def_extern(error=1)
+def keepfit_python_value(context, x, point, value):
+    own = ffi.from_handle(context)
+    result = own.attempt(own.value, _vector(x, own.dimension), _row(point), point.target)
+    if result is None:
+        return 1
+    value[0] = float(result)
+    return 0
+
+
+@ffi.def_extern(error=1)
+def keepfit_python_gradient(context, x, point, gradient):
+    own = ffi.from_handle(context)
+
+    def checked():
+        found = np.asarray(own.gradient(_vector(x, own.dimension), _row(point), point.target), np.float64)
+        if found.shape != (own.dimension,):
+            raise ValueError("the gradient has shape %s; the objective's dimension is %d" % (found.shape, own.dimension))
+        return found
+
+    result = own.attempt(checked)
+    if result is None:
+        return 1
+    _vector(gradient, own.dimension, write=True)[:] = result
+    return 0
+
+
+@ffi.def_extern(error=1)
+def keepfit_python_curvature(context, point, curvature):
+    own = ffi.from_handle(context)
+    result = own.attempt(own.curvature, _row(point), point.target)
+    if result is None:
+        return 1
+    curvature[0] = float(result)
+    return 0

@@ -1,0 +1,87 @@
+"""The library's table of options, and estimators' parameters in its terms.
+
+An option's name in Python is its key with underscores. A few have the name that scikit-learn's users know, or would be
+a word of the language.
+"""
+import math
+from typing import Any, Dict, Mapping, NamedTuple, Optional
+
+from ._library import ffi, lib
+from .errors import exception, text
+
+NAMES = {"lambda": "lam", "lambda-total": "lam_total", "intercept": "fit_intercept", "seed": "random_state",
+         "threads": "n_jobs"}
+
+
+class Option(NamedTuple):
+    """One row of the table."""
+
+    key: str
+    value: str
+    initial: str
+    group: str
+    help: str
+    choices: Optional[str]
+    type: int
+
+    @property
+    def name(self) -> str:
+        """The parameter's name in Python."""
+        return NAMES.get(self.key, self.key.replace("-", "_"))
+
+
+def _read_table() -> Dict[str, Option]:
+    table, row, k = {}, ffi.new("keepfit_option *"), 0
+    while lib.keepfit_option_entry(k, row):
+        choices = text(row.choices) if row.choices else None
+        option = Option(text(row.key), text(row.value), text(row.initial), text(row.group), text(row.help), choices, row.type)
+        table[option.name] = option
+        k += 1
+    return table
+
+
+OPTIONS = _read_table()
+
+
+def entries(family: int) -> Dict[str, str]:
+    """Names and summaries of a family: methods, losses, domains, ..."""
+    found, row, k = {}, ffi.new("keepfit_entry *"), 0
+    while lib.keepfit_family_entry(family, k, row):
+        found[text(row.name)] = text(row.summary)
+        k += 1
+    return found
+
+
+METHODS = entries(lib.KEEPFIT_METHODS)
+LOSSES = entries(lib.KEEPFIT_LOSSES)
+DOMAINS = entries(lib.KEEPFIT_DOMAINS)
+
+
+def _written(value: Any) -> str:
+    """As the library reads it: numbers so that they read back exactly."""
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return "true" if value else "false"
+    if hasattr(value, "__float__") and not isinstance(value, str):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(value)
+
+
+def make(values: Mapping[str, Any]):
+    """A keepfit_options with these values, by their names in Python; None leaves the default."""
+    options = ffi.gc(lib.keepfit_options_create(), lib.keepfit_options_free)
+    error = ffi.new("keepfit_error *")
+    if options == ffi.NULL:
+        raise MemoryError()
+    for name, value in values.items():
+        option = OPTIONS.get(name) or OPTIONS.get(name.replace("-", "_"))
+        if value is None:
+            continue
+        if option is None:
+            raise ValueError("there is no option %r (keepfit.OPTIONS has them all)" % name)
+        if isinstance(value, float) and math.isnan(value):
+            raise ValueError("%s is not a number" % name)
+        status = lib.keepfit_options_set(options, option.key.encode(), _written(value).encode(), error)
+        if status != lib.KEEPFIT_OK:
+            raise exception(status, error)
+    return options

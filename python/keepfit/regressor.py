@@ -1,0 +1,118 @@
+"""Regression."""
+from typing import Any, Dict, Optional
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .base import Estimator
+
+
+class KeepfitRegressor(RegressorMixin, Estimator):
+    """Linear regression that stays within epsilon of the best for all rows so far, while rows keep coming.
+
+    The objective is ``mean(loss) + lam*|coef|^2``, or ``sum(loss) + lam_total*|coef|^2``; with loss "squared" that is
+    scikit-learn's Ridge with ``alpha = lam_total``, which is ``n*lam``.
+
+    Parameters
+    ----------
+    loss : "squared" or "huber"
+        (a.x - b)^2, or the same up to ``delta`` and linear beyond.
+    lam, lam_total : float
+        The regulariser on the mean loss (its weight stays the same as rows come) or on the sum (its weight falls).
+        Give one.
+    fit_intercept : bool
+        An intercept that is not regularised, as in scikit-learn. With loss "huber" it leaves nothing to prove.
+    bias : float, optional
+        Instead: a constant feature of this value, regularised like the others; everything is proved then.
+    domain : str
+        The convex set that the model stays in: "none", "ball:R", "box:LO:HI", "simplex".
+    epsilon, epsilon_kind
+        How far above the least possible objective the model may be after each call: "absolute", "relative" to the
+        least objective, or "stat" (divided by the number of rows).
+    guarantee : "proved" or "estimate"
+    method : str
+        ``keepfit.METHODS`` tells them.
+    stage_budget : int, optional
+        At most so many gradients a call; a ``ConvergenceWarning`` tells when they were not enough.
+    window : int, optional
+        Fit the newest so many rows only.
+    delta : float
+        Where huber becomes linear.
+    journal : path, optional
+        A folder where rows are kept durably; an estimator with the same folder goes on where the last one stopped.
+    options : dict, optional
+        Further options of the library, by name (``keepfit.OPTIONS``).
+    trace : bool
+        Keep a report of every call in ``trace_``.
+    random_state, n_jobs, verbose
+        Seed, threads (the result is the same for any number), progress bar in ``stages``.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_, n_iter_
+        As usual.
+    gap_bound_ : float
+        Proved: the objective is at most so far above its minimum. NaN where nothing can be proved.
+    gap_target_, n_gradients_, n_points_, report_, trace_
+        What epsilon asked for, gradients computed, rows fitted to, and all that is known.
+    """
+
+    def __init__(self, loss: str = "squared", *, lam: float = 1e-3, lam_total: Optional[float] = None,
+                 fit_intercept: bool = True, bias: Optional[float] = None, domain: str = "none", epsilon: float = 1e-3,
+                 epsilon_kind: str = "absolute", guarantee: str = "proved", method: str = "auto",
+                 stage_budget: Optional[int] = None, window: Optional[int] = None, delta: float = 1.0, journal=None,
+                 options: Optional[Dict[str, Any]] = None, trace: bool = False, random_state=None,
+                 n_jobs: Optional[int] = None, verbose: int = 0):
+        self.loss = loss
+        self.lam = lam
+        self.lam_total = lam_total
+        self.fit_intercept = fit_intercept
+        self.bias = bias
+        self.domain = domain
+        self.epsilon = epsilon
+        self.epsilon_kind = epsilon_kind
+        self.guarantee = guarantee
+        self.method = method
+        self.stage_budget = stage_budget
+        self.window = window
+        self.delta = delta
+        self.journal = journal
+        self.options = options
+        self.trace = trace
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> str:
+        if self.loss not in ("squared", "huber"):
+            raise ValueError("loss %r is neither 'squared' nor 'huber'" % (self.loss,))
+        return self.loss
+
+    def fit(self, X, y, sample_weight=None) -> "KeepfitRegressor":
+        """Forgets everything and fits these rows, as one stage."""
+        X, y = self._checked(X, y, reset=True)
+        weight = self._weights(X, sample_weight)
+        self._begin(self._loss())
+        self._extend(X, np.ascontiguousarray(y, np.float64), weight)
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None) -> "KeepfitRegressor":
+        """Adds these rows, as one stage: the model is then within epsilon for all rows so far."""
+        first = not self._running()
+        if first or not self._is_ready(X, y):
+            X, y = self._checked(X, y, reset=first)
+        if first:
+            self._begin(self._loss(), anew=False)
+        self._extend(X, np.ascontiguousarray(y, np.float64), self._weights(X, sample_weight))
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        return self._scores(X)[:, 0]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self._linear()[0][0]
+
+    @property
+    def intercept_(self) -> float:
+        return float(self._linear()[1][0])

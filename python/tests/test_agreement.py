@@ -1,0 +1,94 @@
+"""The same optimum as scikit-learn's solvers, on real data; partial_fit as good as fit."""
+import numpy as np
+import pytest
+from conftest import cloud, real
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+
+from keepfit import KeepfitClassifier, KeepfitRegressor
+
+LAM, FINE, CLOSE = 1e-3, 1e-14, 1e-6
+SETS = ["breast-cancer_scale", "diabetes_scale", "german.numer_scale", "heart_scale", "a9a"]
+
+
+def weights_for(y, weighted):
+    return np.random.default_rng(1).uniform(0.2, 3, len(y)) if weighted else None
+
+
+def both(function):
+    function = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])(function)
+    return pytest.mark.parametrize("intercept", [False, True], ids=["through-0", "intercept"])(function)
+
+
+@pytest.mark.parametrize("name", SETS + ["cadata"])
+@both
+def test_ridge(name, intercept, weighted):
+    X, y = real(name, scale=name == "cadata")
+    y = y / y.std()
+    weight = weights_for(y, weighted)
+    total = len(y) if weight is None else weight.sum()
+    theirs = Ridge(alpha=LAM * total, fit_intercept=intercept, solver="cholesky").fit(X, y, weight)
+    for regulariser in ({"lam": LAM}, {"lam_total": LAM * total}):
+        ours = KeepfitRegressor(fit_intercept=intercept, epsilon=FINE, **regulariser).fit(X, y, weight)
+        assert np.abs(ours.coef_ - theirs.coef_).max() < CLOSE
+        assert abs(ours.intercept_ - theirs.intercept_) < CLOSE
+        assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+@both
+def test_logistic(name, intercept, weighted):
+    X, y = real(name)
+    weight = weights_for(y, weighted)
+    total = len(y) if weight is None else weight.sum()
+    theirs = LogisticRegression(C=1 / (2 * LAM * total), fit_intercept=intercept, solver="newton-cholesky", tol=1e-12,
+                                max_iter=100).fit(X, y, weight)
+    ours = KeepfitClassifier(lam=LAM, fit_intercept=intercept, epsilon=FINE).fit(X, y, weight)
+    assert np.abs(ours.coef_ - theirs.coef_).max() < CLOSE
+    assert np.abs(ours.intercept_ - theirs.intercept_).max() < CLOSE
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=CLOSE)
+    assert np.array_equal(ours.classes_, theirs.classes_)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+@both
+def test_multinomial(load, intercept, weighted):
+    X, y = load(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    weight = weights_for(y, weighted)
+    total = len(y) if weight is None else weight.sum()
+    theirs = LogisticRegression(C=1 / (2 * LAM * total), fit_intercept=intercept, solver="newton-cg", tol=1e-10,
+                                multi_class="multinomial", max_iter=100).fit(X, y, weight)
+    ours = KeepfitClassifier(lam=LAM, fit_intercept=intercept, epsilon=FINE).fit(X, y, weight)
+    assert np.abs(ours.coef_ - theirs.coef_).max() < CLOSE
+    # all intercepts together may move freely
+    assert np.abs((ours.intercept_ - ours.intercept_.mean()) - (theirs.intercept_ - theirs.intercept_.mean())).max() < CLOSE
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=CLOSE)
+
+
+@pytest.mark.parametrize("kind, loss, target", [(KeepfitRegressor, "squared", "numbers"), (KeepfitRegressor, "huber", "numbers"),
+                                                (KeepfitClassifier, "logistic", 2), (KeepfitClassifier, "hinge", 2),
+                                                (KeepfitClassifier, "logistic", 4), (KeepfitClassifier, "softmax", 2)])
+@pytest.mark.parametrize("constant", [{"fit_intercept": False}, {"bias": 1.0}])
+def test_point_by_point_is_as_good_as_all_at_once(kind, loss, target, constant):
+    X, y = cloud(target)
+    weight = weights_for(y, True)
+    epsilon = 1e-4
+    whole = kind(loss, epsilon=1e-12, **constant).fit(X, y, weight)
+    slow = kind(loss, epsilon=epsilon, **constant)
+    for k in range(len(y)):
+        slow.partial_fit(X[k:k + 1], y[k:k + 1], sample_weight=weight[k:k + 1])
+        assert slow.gap_bound_ <= epsilon
+    best = whole.measure(optimum=True)
+    now = slow.measure()
+    assert best.optimum - 1e-12 <= now.objective <= best.optimum + epsilon
+    assert best.objective == pytest.approx(best.optimum, abs=1e-12)
+    assert now.objective - best.optimum <= slow.gap_bound_ + 1e-12
+
+
+def test_unscaled_data_is_fitted_as_well():
+    X, y = cloud("numbers")
+    X = X * 10.0 ** np.arange(-3, 5)
+    model = KeepfitRegressor(bias=1.0, epsilon=1e-6).fit(X, y)
+    assert model.gap_bound_ <= 1e-6 and model.measure(optimum=True).gap <= 1e-6

@@ -1,0 +1,186 @@
+"""What only a continual fit has: blocks, stages, points that leave, classes that come, budgets."""
+import math
+import warnings
+
+import numpy as np
+import pytest
+from conftest import cloud
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from keepfit import KeepfitClassifier, KeepfitRegressor, Stage
+
+
+def test_stages_are_partial_fits_row_by_row():
+    X, y = cloud(2)
+    weight = np.random.default_rng(3).uniform(0.5, 2, len(y))
+    rows, stages = KeepfitClassifier(epsilon=1e-4), KeepfitClassifier(epsilon=1e-4)
+    for k in range(len(y)):
+        rows.partial_fit(X[k:k + 1], y[k:k + 1], sample_weight=weight[k:k + 1])
+    seen = list(stages.stages(X, y, weight))
+    assert np.array_equal(rows.coef_, stages.coef_) and np.array_equal(rows.intercept_, stages.intercept_)
+    assert [stage.stage for stage in seen] == list(range(1, len(y) + 1)) and isinstance(seen[0], Stage)
+    assert seen[-1].bound == stages.gap_bound_ and seen[-1].fo == stages.n_gradients_
+    blocks = list(KeepfitClassifier().stages(X, y, every=150))
+    assert [stage.points for stage in blocks] == [150, 300, 400]
+
+
+def test_a_progress_bar_changes_nothing(capsys):
+    X, y = cloud("numbers", rows=40)
+    quiet, bar = KeepfitRegressor(), KeepfitRegressor(verbose=1)
+    list(quiet.stages(X, y)), list(bar.stages(X, y))
+    assert np.array_equal(quiet.coef_, bar.coef_)
+    out, err = capsys.readouterr()
+    assert out == ""
+    pytest.importorskip("tqdm")
+    assert "40/40" in err
+
+
+@pytest.mark.parametrize("kind, target", [(KeepfitRegressor, "numbers"), (KeepfitClassifier, 2), (KeepfitClassifier, 4)])
+def test_forgotten_rows_were_never_there(kind, target):
+    X, y = cloud(target)
+    gone = np.r_[0, 5, 17:90, 399]
+    model = kind(epsilon=1e-5, bias=1.0)
+    model.partial_fit(X[:200], y[:200]).forget([17, 5]).partial_fit(X[200:], y[200:])
+    model.forget(np.setdiff1d(gone, [5, 17]))
+    left = np.setdiff1d(np.arange(len(y)), gone)
+    fresh = kind(epsilon=1e-12, bias=1.0).fit(X[left], y[left])
+    assert model.n_points_ == len(left)
+    assert model.measure().objective - fresh.measure(optimum=True).optimum <= model.gap_bound_ <= 1e-5
+    for bad in ([17], [400], [-1], [0]):
+        with pytest.raises(IndexError, match="not present"):
+            model.forget(bad)
+    assert model.n_points_ == len(left)
+    assert model.forget([]) is model
+
+
+def test_a_window_fits_the_newest_rows():
+    X, y = cloud("numbers")
+    model = KeepfitRegressor(window=100, epsilon=1e-6)
+    for k in range(0, 400, 40):
+        model.partial_fit(X[k:k + 40], y[k:k + 40])
+        newest = slice(max(0, k - 60), k + 40)
+        alone = KeepfitRegressor(epsilon=1e-13).fit(X[newest], y[newest])
+        assert model.n_points_ == len(y[newest])
+        assert model.measure().objective - alone.measure().objective <= 1e-6
+
+
+def test_classes_may_come_at_any_call():
+    X, y = cloud(4)
+    names = np.array(["plum", "apple", "fig", "pear"])[y]
+    order = np.argsort(y, kind="stable")  # one class after the other
+    model = KeepfitClassifier(epsilon=1e-5, bias=1.0, trace=True)
+    for k, part in enumerate(np.split(order, np.flatnonzero(np.diff(y[order])) + 1)):
+        model.partial_fit(X[part], names[part])
+        assert len(model.classes_) == k + 1 and list(model.classes_) == sorted(model.classes_)
+        assert set(model.predict(X)) <= set(model.classes_) and model.predict_proba(X).shape == (len(X), k + 1)
+    fresh = KeepfitClassifier(epsilon=1e-12, bias=1.0).fit(X, names)
+    assert list(model.classes_) == list(fresh.classes_) == ["apple", "fig", "pear", "plum"]
+    assert model.measure().objective - fresh.measure(optimum=True).optimum <= model.gap_bound_ <= 1e-5
+    assert np.abs(model.predict_proba(X) - fresh.predict_proba(X)).max() < 0.05
+    assert len(model.trace_) == 4
+
+
+def test_classes_that_are_told_beforehand():
+    X, y = cloud(3)
+    model = KeepfitClassifier(bias=1.0).partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    assert list(model.classes_) == [0, 1, 2] and model.predict_proba(X).shape == (len(X), 3)
+    assert model.predict_proba(X)[:, 2].mean() < 0.2
+    model.partial_fit(X[y == 2], y[y == 2])
+    fresh = KeepfitClassifier(bias=1.0, epsilon=1e-12).fit(X, y)
+    assert model.measure().objective - fresh.measure(optimum=True).optimum <= 1e-3
+    binary = KeepfitClassifier(bias=1.0).partial_fit(X[:1], ["no"], classes=["no", "yes"])
+    assert list(binary.classes_) == ["no", "yes"] and binary.predict(X[:1]) == ["no"]
+    assert binary.decision_function(X).shape == (len(X),)
+
+
+@pytest.mark.parametrize("names", [["b", "a"], [1, 0], [5.0, -2.0], [True, False]])
+def test_two_classes_in_any_order(names):
+    X, y = cloud(2)
+    order = np.argsort(-y, kind="stable")
+    labels = np.array(names)[y]
+    model = KeepfitClassifier(epsilon=1e-9).partial_fit(X[order[:5]], labels[order[:5]]).partial_fit(X[order[5:]], labels[order[5:]])
+    fresh = KeepfitClassifier(epsilon=1e-9).fit(X, labels)
+    assert list(model.classes_) == sorted(names) and model.classes_.dtype == labels.dtype
+    assert np.allclose(model.coef_, fresh.coef_, atol=1e-3)
+    assert np.array_equal(model.decision_function(X) > 0, model.predict(X) == model.classes_[1])
+    assert np.allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-model.decision_function(X))))
+    assert model.score(X, labels) > 0.7
+
+
+def test_hinge_refuses_a_third_class_and_goes_on():
+    X, y = cloud(3)
+    model = KeepfitClassifier("hinge", bias=1.0).partial_fit(X[y < 2], y[y < 2])
+    before = model.coef_
+    with pytest.raises(ValueError, match="binary"):
+        model.partial_fit(X, y)
+    assert np.array_equal(model.coef_, before)
+    model.partial_fit(X[y < 2], y[y < 2])
+    assert not hasattr(model, "predict_proba")
+
+
+def test_a_budget_that_is_too_small_warns():
+    X, y = cloud(2)
+    model = KeepfitClassifier(epsilon=1e-9, stage_budget=450, bias=1.0)
+    with pytest.warns(ConvergenceWarning, match="asked for"):
+        model.fit(X, y)
+    assert model.gap_bound_ > model.gap_target_ == 1e-9 and model.report_.missed == 1
+    assert model.gap_bound_ >= model.measure(optimum=True).gap
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KeepfitClassifier(epsilon=1e-9, bias=1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("kind, epsilon", [("absolute", 1e-3), ("relative", 1e-2), ("stat", 0.1)])
+def test_kinds_of_epsilon(kind, epsilon):
+    X, y = cloud(2)
+    model = KeepfitClassifier(epsilon=epsilon, epsilon_kind=kind, bias=1.0, trace=True)
+    for k in range(0, 400, 50):
+        model.partial_fit(X[k:k + 50], y[k:k + 50])
+        found = model.measure(optimum=True)
+        wanted = {"absolute": epsilon, "relative": epsilon * found.optimum, "stat": epsilon / (k + 50)}[kind]
+        assert found.gap <= model.gap_bound_ <= wanted * (1 + 1e-9)
+    assert [stage.points for stage in model.trace_] == list(range(50, 401, 50))
+
+
+def test_domains_and_estimates():
+    X, y = cloud("numbers")
+    ball = KeepfitRegressor(domain="ball:0.5", fit_intercept=False).fit(X, y)
+    assert np.linalg.norm(ball.coef_) <= 0.5 + 1e-12
+    box = KeepfitRegressor(domain="box:0:1", fit_intercept=False).fit(X, y)
+    assert box.coef_.min() >= 0 and box.coef_.max() <= 1
+    free = KeepfitRegressor("huber").fit(X, y)
+    assert math.isnan(free.gap_bound_) and free.report_.unproved == 1
+    assert KeepfitClassifier(guarantee="estimate").fit(X, y > 0).score(X, y > 0) > 0.8
+
+
+def test_fit_starts_anew():
+    X, y = cloud(2)
+    model = KeepfitClassifier(trace=True).fit(X, y).partial_fit(X, 1 - y)
+    once = KeepfitClassifier().fit(X, y).coef_
+    assert not np.array_equal(model.coef_, once) and len(model.trace_) == 2
+    assert np.array_equal(model.fit(X, y).coef_, once) and len(model.trace_) == 1 and model.n_points_ == len(y)
+
+
+def test_before_fitting_nothing_is_known():
+    X, y = cloud(2)
+    for model in (KeepfitClassifier(), KeepfitRegressor()):
+        for name in ("coef_", "intercept_", "gap_bound_", "n_iter_", "n_gradients_", "report_"):
+            assert not hasattr(model, name)
+        for call in (lambda: model.predict(X), lambda: model.forget([0]), lambda: model.measure(), lambda: model.save("x")):
+            with pytest.raises(NotFittedError):
+                call()
+    assert not hasattr(KeepfitClassifier(), "classes_")
+
+
+def test_class_weights_multiply_the_rows_weights():
+    X, y = cloud(2)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    one = KeepfitClassifier(class_weight={0: 3.0, 1: 0.5}).fit(X, y, weight)
+    two = KeepfitClassifier().fit(X, y, weight * np.where(y == 0, 3.0, 0.5))
+    three = KeepfitClassifier(class_weight={0: 3.0, 1: 0.5}).partial_fit(X, y, sample_weight=weight)
+    assert np.array_equal(one.coef_, two.coef_) and np.array_equal(one.coef_, three.coef_)
+    share = len(y) / (2 * np.bincount(y))
+    assert np.allclose(KeepfitClassifier(class_weight="balanced").fit(X, y).coef_,
+                       KeepfitClassifier(class_weight=dict(enumerate(share))).fit(X, y).coef_)
+    with pytest.raises(ValueError, match="balanced"):
+        KeepfitClassifier(class_weight="balanced").partial_fit(X, y)

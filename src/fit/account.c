@@ -1,0 +1,54 @@
+/* What every new point changes besides the model: the constants, and the record of progressive validation. */
+#include <math.h>
+
+#include "fit/fit.h"
+
+/* W, lambda and the largest curvature, with the newest point. */
+static void update_constants(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1;
+    double weight = problem->points.place[newest].weight;
+    objective->weight_total += weight;
+    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
+        objective->lambda = fit->options->lambda_total / objective->weight_total;
+    objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
+}
+
+static bool is_wrong(const struct kf_objective *objective, double target)
+{
+    const double *z = objective->scores;
+    size_t best = 0;
+    if (objective->loss->targets == KF_TWO_CLASSES)
+        return (z[0] > 0) != (target > 0);
+    for (size_t k = 1; k < objective->outputs; k++)
+        if (z[k] > z[best])
+            best = k;
+    return best != (size_t)target;
+}
+
+/* Progressive validation: the newest point, predicted by the model that has not seen it. */
+static void validate(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_objective *objective = &problem->objective;
+    size_t newest = problem->points.count - 1;
+    if (!objective->loss || newest == 0)
+        return;
+    double target = problem->points.place[newest].target;
+    fit->validated++;
+    fit->validation_loss_sum += objective->type->value(objective, &problem->iterate.view, newest);
+    if (objective->loss->targets == KF_NUMBERS) {
+        double miss = objective->scores[0] - target;
+        fit->validation_square_sum += miss * miss;
+    } else {
+        fit->wrong += is_wrong(objective, target);
+    }
+}
+
+void kf_fit_account(keepfit_fit *fit)
+{
+    update_constants(fit);
+    validate(fit);
+}

@@ -1,0 +1,246 @@
+/* Many points as one stage: all join the history and what the method remembers, then the model is made good once, for
+ * everything so far. Methods that promise nothing have no such thing, and see the points one by one.
+ *
+ * The block is checked before anything changes, so that one bad row does not leave half of it behind. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "fit/durable.h"
+
+keepfit_point kf_block_point(const keepfit_block *block, size_t k)
+{
+    keepfit_point point = {.target = block->target[k], .weight = block->weight ? block->weight[k] : 1};
+    if (block->start) {
+        uint64_t from = block->start[k];
+        point.row.count = block->start[k + 1] > from ? (size_t)(block->start[k + 1] - from) : 0;
+        point.row.index = block->index ? block->index + from : NULL;
+        point.row.value = block->value ? block->value + from : NULL;
+    } else {
+        point.row.count = block->features;
+        point.row.value = block->value ? block->value + k * block->stride : NULL;
+    }
+    return point;
+}
+
+/* Labels that the fit will know once the block is in, and the widest row. */
+struct prospect {
+    struct kf_labels labels;
+    size_t width;
+    double weight;
+};
+
+static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block, size_t k, struct prospect *prospect,
+                              keepfit_error *error)
+{
+    keepfit_point point = kf_block_point(block, k);
+    double mapped;
+    keepfit_status status = kf_fit_check(fit, &point, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (kf_row_width(&point.row) > prospect->width)
+        prospect->width = kf_row_width(&point.row);
+    prospect->weight += point.weight;
+    if (!isfinite(prospect->weight * prospect->weight))
+        return kf_fail(error, KEEPFIT_DATA, "the weights' sum is too large");
+    switch (kf_labels_take(&prospect->labels, point.target, &mapped)) {
+    case KF_LABEL_THIRD:
+        return kf_fail(error, KEEPFIT_DATA,
+                       "label %g is a third class besides %g and %g; this loss is for two (softmax takes more)",
+                       point.target, prospect->labels.label[0], prospect->labels.label[1]);
+    case KF_LABEL_MEMORY:
+        return kf_fail_memory(error);
+    default:
+        return KEEPFIT_OK;
+    }
+}
+
+/* Checks all of the block, and tells what sizes it asks for. On failure error->line is the row's number, from 1. */
+static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *block, struct prospect *prospect,
+                                  keepfit_error *error)
+{
+    keepfit_status status = KEEPFIT_OK;
+    double unused;
+    prospect->labels.kind = fit->labels.kind;
+    prospect->weight = fit->problem.objective.weight_total;
+    for (size_t k = 0; k < fit->labels.count; k++)
+        if (kf_labels_take(&prospect->labels, fit->labels.label[k], &unused) == KF_LABEL_MEMORY)
+            return kf_fail_memory(error);
+    for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
+        status = foresee(fit, block, k, prospect, error);
+        if (status != KEEPFIT_OK)
+            error->line = k + 1;
+    }
+    return status;
+}
+
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
+{
+    keepfit_status status = kf_fit_admit(fit, point);
+    if (status != KEEPFIT_OK)
+        return status;
+    kf_fit_account(fit);
+    kf_iterate_suit(&fit->problem);
+    const struct kf_running *running = &fit->running[fit->running_count - 1];
+    if (!running->method->take || !(fit->problem.objective.weight_total > 0))
+        return KEEPFIT_OK;
+    status = running->method->take(&fit->problem, running->state, &fit->error);
+    fit->problem.fo_before = fit->problem.objective.fo; /* a block's allowance is for what comes after its points */
+    return status;
+}
+
+/* The whole block is recorded before any of it is taken. */
+static keepfit_status record(keepfit_fit *fit, const keepfit_block *block)
+{
+    keepfit_status status = kf_durable_block(fit, block->count);
+    for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
+        keepfit_point point = kf_block_point(block, k);
+        status = kf_durable_point(fit, &point);
+    }
+    return status;
+}
+
+static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
+{
+    keepfit_status status = record(fit, block);
+    for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
+        keepfit_point point = kf_block_point(block, k);
+        status = kf_fit_take(fit, &point);
+    }
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
+    else
+        status = kf_fit_settle(fit);
+    return status;
+}
+
+static keepfit_status push_each(keepfit_fit *fit, const keepfit_block *block, size_t *pushed)
+{
+    keepfit_status status = KEEPFIT_OK;
+    for (; *pushed < block->count; (*pushed)++) {
+        keepfit_point point = kf_block_point(block, *pushed);
+        status = keepfit_fit_push_block(fit, &point, 1, NULL);
+        if (status != KEEPFIT_OK)
+            break;
+    }
+    return status;
+}
+
+keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes)
+{
+    keepfit_status status = kf_durable_room(fit, features, classes);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (!kf_fit_make_room(fit, features, classes))
+        status = kf_fail_memory(&fit->error);
+    else
+        status = kf_fit_choose(fit, &fit->error);
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
+    return status;
+}
+
+/* A sound block: room for it, the method that suits it then, and its points. */
+static keepfit_status take_block(keepfit_fit *fit, const keepfit_block *block, const struct prospect *prospect,
+                                 size_t *pushed)
+{
+    double start = kf_fit_clock();
+    keepfit_status status = kf_fit_prepare(fit, prospect->width, prospect->labels.count);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (block->count == 1 || !fit->running[fit->running_count - 1].method->settle)
+        return push_each(fit, block, pushed);
+    status = take_all(fit, block);
+    *pushed = status == KEEPFIT_OK ? block->count : 0;
+    fit->seconds += kf_fit_clock() - start;
+    return kf_durable_acknowledge(fit, status);
+}
+
+keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed)
+{
+    struct prospect prospect = {0};
+    size_t count = 0;
+    keepfit_status status = kf_fit_ready(fit);
+    if (status == KEEPFIT_OK && kf_fit_stopped(fit))
+        status = KEEPFIT_STOPPED;
+    if (status == KEEPFIT_OK)
+        status = check_block(fit, block, &prospect, &fit->error);
+    if (status == KEEPFIT_OK && block->count)
+        status = take_block(fit, block, &prospect, &count);
+    if (status == KEEPFIT_OK && kf_fit_stopped(fit))
+        status = KEEPFIT_STOPPED;
+    if (pushed)
+        *pushed = count;
+    free(prospect.labels.label);
+    return status;
+}
+
+keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
+{
+    double target;
+    keepfit_status status = kf_fit_ready(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (fit->labels.kind == KF_NUMBERS)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a regression has no classes to expect");
+    if (!isfinite(label))
+        return kf_fail(&fit->error, KEEPFIT_DATA, "the label is not finite");
+    switch (kf_labels_foresee(&fit->labels, label)) {
+    case KF_LABEL_KNOWN:
+        return KEEPFIT_OK;
+    case KF_LABEL_THIRD:
+        return kf_fail(&fit->error, KEEPFIT_DATA, "label %g is a third class; this loss is for two", label);
+    default:
+        break;
+    }
+    status = kf_durable_expected(fit, label);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (!kf_fit_make_room(fit, fit->features, fit->labels.count + 1) || !kf_fit_learn_label(fit, label, &target)) {
+        kf_fail_memory(&fit->death);
+        return kf_fail_memory(&fit->error);
+    }
+    return kf_durable_acknowledge(fit, fit->problem.points.count ? kf_fit_settle(fit) : KEEPFIT_OK);
+}
+
+double kf_fit_label(const keepfit_fit *fit, double target)
+{
+    const struct kf_labels *labels = &fit->labels;
+    if (labels->kind == KF_NUMBERS)
+        return target;
+    if (labels->kind == KF_MANY_CLASSES)
+        return labels->label[(size_t)target];
+    return labels->label[labels->count == 2 && target > 0];
+}
+
+keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point *point)
+{
+    kf_error_clear(&fit->error);
+    if (index >= fit->problem.points.count)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu: %zu are present", (unsigned long long)index,
+                       fit->problem.points.count);
+    keepfit_row row = kf_points_row(&fit->problem.points, (size_t)index);
+    if (kf_fit_has_lead(fit)) { /* features are as they were before the bias came in front of them */
+        row.count--;
+        row.value++;
+        if (row.index && !KF_RESERVE(fit->indices, fit->indices_capacity, row.count))
+            return kf_fail_memory(&fit->error);
+        for (size_t k = 0; row.index && k < row.count; k++)
+            fit->indices[k] = row.index[k + 1] - 1;
+        row.index = row.index ? fit->indices : NULL;
+    }
+    const struct kf_place *place = &fit->problem.points.place[index];
+    *point = (keepfit_point){.row = row, .target = kf_fit_label(fit, place->target), .weight = place->weight};
+    return KEEPFIT_OK;
+}
+
+void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop)
+{
+    fit->problem.stop = stop;
+}
+
+bool kf_fit_stopped(const keepfit_fit *fit)
+{
+    return fit->problem.stop && *fit->problem.stop;
+}

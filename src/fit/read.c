@@ -1,0 +1,148 @@
+/* Reading a fit: what is known at no cost, measurements, the model. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "fit/fit.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+
+const keepfit_options *keepfit_fit_options(const keepfit_fit *fit)
+{
+    return fit->options;
+}
+
+void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
+{
+    const struct kf_problem *problem = &fit->problem;
+    const struct kf_objective *objective = &problem->objective;
+    double count = (double)fit->validated;
+    bool numbers = fit->labels.kind == KF_NUMBERS;
+    *report = (keepfit_report){
+        .method = fit->running[fit->running_count - 1].method->name,
+        .reason = fit->reason,
+        .stage = fit->arrived,
+        .points = problem->points.count,
+        .features = fit->features,
+        .classes = numbers ? 0 : fit->labels.count,
+        .fo = objective->fo,
+        .steps = problem->steps,
+        .lambda = objective->lambda,
+        .bound = problem->bound,
+        .worst_bound = fit->worst_bound,
+        .target = problem->target,
+        .missed = fit->missed,
+        .unproved = fit->unproved,
+        .smoothness = kf_smoothness(objective),
+        .seconds = fit->seconds,
+        .validated = fit->validated,
+        .validation_loss = fit->validation_loss_sum / count,
+        .validation_error = numbers ? sqrt(fit->validation_square_sum / count) : (double)fit->wrong / count,
+    };
+}
+
+const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
+{
+    *dimension = kf_size(&fit->problem);
+    return kf_read(&fit->problem);
+}
+
+/* The bound at x, from a pass of gradients. */
+static double measure_bound(struct kf_problem *problem)
+{
+    double *gradient = kf_borrow(problem);
+    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gradient, NULL, problem->factors[0]);
+    kf_complete_gradient(&problem->objective, gradient, problem->x, gradient);
+    double bound = kf_gap_bound(problem, problem->x, gradient);
+    kf_give_back(problem, gradient);
+    return bound;
+}
+
+/* Solves the stage's problem, from the last optimum that was found. */
+static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *result)
+{
+    struct kf_problem *problem = &fit->problem;
+    if ((!fit->optimum_x && !kf_problem_vector(problem, &fit->optimum_x)) ||
+        (!fit->optimum_sum && !kf_problem_vector(problem, &fit->optimum_sum)))
+        return kf_fail_memory(&fit->error);
+    kf_project(problem, fit->optimum_x);
+    keepfit_status status = kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
+    if (status != KEEPFIT_OK)
+        return status;
+    result->optimum = kf_objective_value(&problem->objective, fit->optimum_x);
+    result->gap = result->objective - result->optimum;
+    return KEEPFIT_OK;
+}
+
+/* The measurements that are asked for; the objective's count of FOs is put back by the caller. */
+static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
+{
+    struct kf_problem *problem = &fit->problem;
+    if (!kf_all_finite(kf_size(problem), kf_read(problem)))
+        return kf_fit_overflown(fit);
+    if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
+        result->objective = kf_objective_value(&problem->objective, problem->x);
+    if (what & KEEPFIT_MEASURE_BOUND)
+        result->bound = measure_bound(problem);
+    return what & KEEPFIT_MEASURE_OPTIMUM ? measure_optimum(fit, result) : KEEPFIT_OK;
+}
+
+keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
+{
+    *result = (keepfit_measurement){NAN, NAN, NAN, NAN};
+    if (fit->problem.points.count == 0)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
+    uint64_t counted = fit->problem.objective.fo;
+    keepfit_status status = measure(fit, what, result);
+    fit->problem.objective.fo = counted;
+    if (fit->problem.objective.callback_failed) {
+        fit->problem.objective.callback_failed = false; /* a failed measurement does not end the fit */
+        return kf_fail(&fit->error, KEEPFIT_CALLBACK, "the user-written objective reported a failure");
+    }
+    if (fit->problem.objective.memory_failed && fit->death.status == KEEPFIT_OK) {
+        fit->problem.objective.memory_failed = false;
+        return kf_fail_memory(&fit->error);
+    }
+    return status;
+}
+
+static void copy_text(char to[KF_MODEL_TEXT], const char *from)
+{
+    strncpy(to, from, KF_MODEL_TEXT - 1);
+}
+
+keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
+{
+    if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
+        return kf_fit_overflown(fit);
+    const struct kf_objective *objective = &fit->problem.objective;
+    const keepfit_options *options = fit->options;
+    if (!objective->loss)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");
+    size_t outputs = objective->outputs, lead = kf_fit_has_lead(fit);
+    size_t classes = fit->labels.kind == KF_NUMBERS ? 0 : fit->labels.count;
+    if (fit->labels.kind == KF_MANY_CLASSES && classes && classes != outputs)
+        return kf_fail(&fit->error, KEEPFIT_NO_MEMORY, "the fit ran out of memory while a class was being added");
+    keepfit_model *model = kf_model_create(fit->features, outputs, classes);
+    if (!model)
+        return kf_fail_memory(&fit->error);
+    model->loss = objective->loss;
+    copy_text(model->method, fit->running[fit->running_count - 1].method->name);
+    copy_text(model->domain, options->domain);
+    copy_text(model->scale, "none");
+    copy_text(model->version, KEEPFIT_VERSION_STRING);
+    model->lambda = objective->lambda;
+    model->epsilon = options->epsilon;
+    model->bias = lead ? (options->intercept ? 1 : options->bias) : 0;
+    model->delta = options->delta;
+    model->stages = fit->arrived;
+    model->fo = objective->fo;
+    for (size_t k = 0; k < outputs && lead; k++)
+        model->intercepts[k] = model->bias * fit->problem.x[k];
+    if (fit->features)
+        memcpy(model->weights, fit->problem.x + lead * outputs, fit->features * outputs * sizeof(double));
+    for (size_t k = 0; k < classes; k++)
+        model->labels[k] = fit->labels.label[k];
+    *out = model;
+    return KEEPFIT_OK;
+}

@@ -1,0 +1,177 @@
+#include "fit/snapshot.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define SNAPSHOT_VERSION 1
+#define NAME_ROOM 64
+
+static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
+{
+    size_t most = labels->kind == KF_NUMBERS ? 0 : labels->kind == KF_TWO_CLASSES ? 2 : SIZE_MAX;
+    kf_archive_count(archive, &labels->count, most);
+    kf_archive_array(archive, &labels->label, &labels->capacity, labels->count);
+    if (archive->status != KEEPFIT_OK)
+        labels->count = 0;
+}
+
+/* Reading: the method that was at work is put to work. */
+static void archive_method(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
+{
+    const struct kf_method *at_work = fit->running[fit->running_count - 1].method;
+    char name[NAME_ROOM] = "";
+    strncpy(name, at_work->name, sizeof name - 1);
+    kf_archive_text(archive, name, sizeof name);
+    if (archive->status != KEEPFIT_OK || strcmp(name, at_work->name) == 0)
+        return;
+    const struct kf_method *method = kf_method_find(name);
+    kf_archive_require(archive, method && method->create && strcmp(fit->asked->name, "auto") == 0);
+    if (archive->status == KEEPFIT_OK)
+        archive->status = kf_fit_start(fit, method, error);
+}
+
+static void archive_arrivals(keepfit_fit *fit, struct kf_archive *archive)
+{
+    size_t count = fit->problem.points.count;
+    bool written = fit->arrivals != NULL;
+    kf_archive_number(archive, &fit->arrived);
+    kf_archive_require(archive, fit->arrived >= count);
+    kf_archive_flag(archive, &written);
+    if (!written || archive->status != KEEPFIT_OK)
+        return;
+    kf_archive_require(archive, kf_archive_holds(archive, count));
+    if (archive->status == KEEPFIT_OK && !KF_RESERVE(fit->arrivals, fit->arrivals_capacity, count + 1))
+        archive->status = KEEPFIT_NO_MEMORY;
+    for (size_t k = 0; k < count && archive->status == KEEPFIT_OK; k++) {
+        kf_archive_number(archive, &fit->arrivals[k]);
+        kf_archive_require(archive,
+                           fit->arrivals[k] > (k ? fit->arrivals[k - 1] : 0) && fit->arrivals[k] <= fit->arrived);
+    }
+}
+
+static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
+{
+    uint64_t left = fit->left;
+    uint64_t *counts[] = {&left, &fit->features, &fit->missed, &fit->unproved, &fit->validated, &fit->wrong};
+    double *reals[] = {&fit->worst_bound, &fit->seconds, &fit->validation_loss_sum, &fit->validation_square_sum};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        kf_archive_number(archive, counts[k]);
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    size_t slots = fit->problem.objective.slots - kf_fit_has_lead(fit);
+    kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->problem.objective.loss));
+    fit->left = (size_t)left;
+}
+
+/* All parts, in order: sizes come before what has them. */
+static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
+{
+    size_t version = SNAPSHOT_VERSION, points = fit->problem.points.count;
+    kf_archive_count(archive, &version, SNAPSHOT_VERSION);
+    kf_archive_require(archive, version == SNAPSHOT_VERSION);
+    kf_archive_count(archive, &points, fit->problem.points.count);
+    kf_archive_require(archive, points == fit->problem.points.count);
+    archive_labels(&fit->labels, archive);
+    archive_method(fit, archive, error);
+    if (archive->status == KEEPFIT_OK)
+        kf_problem_archive(&fit->problem, archive);
+    struct kf_running *running = &fit->running[fit->running_count - 1];
+    if (running->method->archive && archive->status == KEEPFIT_OK)
+        running->method->archive(&fit->problem, running->state, archive);
+    archive_arrivals(fit, archive);
+    archive_account(fit, archive);
+    if (archive->status == KEEPFIT_OK)
+        kf_problem_archive_vector(&fit->problem, archive, &fit->optimum_x);
+}
+
+keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
+{
+    archive_fit(fit, archive, NULL);
+    return archive->status;
+}
+
+bool kf_snapshot_recall(keepfit_fit *fit, const keepfit_point *point)
+{
+    double lead;
+    return kf_points_append(&fit->problem.points, point, kf_fit_lead(fit, &lead) ? &lead : NULL);
+}
+
+/* The points' targets, as they came, become what the labels make of them. False: one is unknown, or a row is too wide. */
+static bool map_points(keepfit_fit *fit)
+{
+    struct kf_points *points = &fit->problem.points;
+    for (size_t j = 0; j < points->count; j++) {
+        struct kf_place *place = &points->place[j];
+        keepfit_row row = kf_points_row(points, j);
+        bool known = fit->labels.kind == KF_NUMBERS || kf_labels_find(&fit->labels, place->target, &place->target);
+        if (!known || (fit->problem.objective.loss && kf_row_width(&row) > fit->problem.objective.slots))
+            return false;
+    }
+    return true;
+}
+
+/* Softmax has an output for each class; the others one. */
+static bool outputs_fit(const keepfit_fit *fit)
+{
+    size_t outputs = fit->problem.objective.outputs, classes = fit->labels.count;
+    bool many = fit->labels.kind == KF_MANY_CLASSES;
+    return many ? outputs == (classes ? classes : 1) : outputs == 1;
+}
+
+keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
+{
+    archive_fit(fit, archive, error);
+    kf_archive_require(archive, archive->status != KEEPFIT_OK || (outputs_fit(fit) && map_points(fit)));
+    if (archive->status == KEEPFIT_OK && strcmp(fit->asked->name, "auto") == 0)
+        kf_method_choose(&fit->problem, &fit->reason);
+    if (archive->status == KEEPFIT_NO_MEMORY)
+        return kf_fail_memory(error);
+    if (archive->status == KEEPFIT_CORRUPT)
+        return kf_fail(error, KEEPFIT_CORRUPT, "the snapshot does not belong to such a fit, or is damaged");
+    return archive->status;
+}
+
+keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count)
+{
+    keepfit_status status = kf_fit_ready(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (kf_snapshot_take(fit, &fit->snapshot) != KEEPFIT_OK)
+        return kf_fail_memory(&fit->error);
+    *bytes = fit->snapshot.bytes;
+    *count = fit->snapshot.count;
+    return KEEPFIT_OK;
+}
+
+static keepfit_status recall_all(keepfit_fit *fit, const keepfit_block *points)
+{
+    keepfit_status status = KEEPFIT_OK;
+    for (size_t k = 0; k < points->count && status == KEEPFIT_OK; k++) {
+        keepfit_point point = kf_block_point(points, k);
+        status = kf_fit_check(fit, &point, &fit->error);
+        if (status == KEEPFIT_OK && !kf_snapshot_recall(fit, &point))
+            status = kf_fail_memory(&fit->error);
+    }
+    return status;
+}
+
+keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points, const unsigned char *bytes,
+                                   size_t count)
+{
+    struct kf_archive archive = kf_archive_to_read(bytes, count);
+    keepfit_status status = kf_fit_ready(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (fit->arrived || fit->problem.points.count)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
+    status = recall_all(fit, points);
+    if (status == KEEPFIT_OK)
+        status = kf_snapshot_restore(fit, &archive, &fit->error);
+    if (status == KEEPFIT_OK && archive.at != count)
+        status = kf_fail(&fit->error, KEEPFIT_CORRUPT, "something follows the snapshot");
+    if (status != KEEPFIT_OK)
+        fit->death = fit->error;
+    return status;
+}

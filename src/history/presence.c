@@ -1,0 +1,53 @@
+#include "history/presence.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static void leave(struct kf_presence *presence, size_t k)
+{
+    presence->arrival[k] |= KF_GONE;
+    presence->present--;
+    while (presence->oldest < presence->count && presence->arrival[presence->oldest] & KF_GONE)
+        presence->oldest++;
+}
+
+static bool take_out(struct kf_presence *presence, uint64_t arrival)
+{
+    size_t low = presence->oldest, high = presence->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((presence->arrival[middle] & ~KF_GONE) < arrival)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == presence->count || presence->arrival[low] != arrival)
+        return false;
+    leave(presence, low);
+    return true;
+}
+
+enum kf_presence_news kf_presence_take(struct kf_presence *presence, const struct kf_record *record)
+{
+    if (record->kind == KF_RECORD_REMOVAL)
+        return take_out(presence, record->arrival) ? KF_PRESENCE_GOOD : KF_PRESENCE_WRONG;
+    if (!kf_record_is_point(record))
+        return KF_PRESENCE_GOOD;
+    uint64_t before = presence->count ? presence->arrival[presence->count - 1] & ~KF_GONE : 0;
+    if (record->arrival <= before || record->arrival >= KF_GONE)
+        return KF_PRESENCE_WRONG;
+    if (!KF_RESERVE(presence->arrival, presence->capacity, presence->count + 1))
+        return KF_PRESENCE_MEMORY;
+    if (presence->window && presence->present >= presence->window)
+        leave(presence, presence->oldest);
+    presence->arrival[presence->count++] = record->arrival;
+    presence->present++;
+    return KF_PRESENCE_GOOD;
+}
+
+void kf_presence_free(struct kf_presence *presence)
+{
+    free(presence->arrival);
+    *presence = (struct kf_presence){0};
+}

@@ -1,0 +1,98 @@
+#include "history/record.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+
+static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'J'};
+
+static uint32_t head_checksum(const struct kf_segment_head *head)
+{
+    return kf_crc32c(0, &head->first, sizeof *head - offsetof(struct kf_segment_head, first));
+}
+
+struct kf_segment_head kf_segment_head(uint64_t first, uint64_t salt, uint64_t identity)
+{
+    struct kf_segment_head head = {.version = KF_SEGMENT_VERSION, .first = first, .salt = salt, .identity = identity};
+    memcpy(head.magic, magic, sizeof magic);
+    head.checksum = head_checksum(&head);
+    return head;
+}
+
+const char *kf_segment_wrong(const struct kf_segment_head *head, size_t size)
+{
+    if (size < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
+        return "is not a segment of a journal";
+    if (head->version != KF_SEGMENT_VERSION)
+        return "is of a format that this version does not know";
+    return head->checksum == head_checksum(head) ? NULL : "has a damaged head";
+}
+
+uint64_t kf_record_words(uint32_t kind, uint64_t count)
+{
+    uint64_t head = sizeof(struct kf_record) / 8;
+    switch (kind) {
+    case KF_RECORD_SETTINGS:
+        return head + (count + 7) / 8;
+    case KF_RECORD_DENSE:
+        return head + count;
+    case KF_RECORD_SPARSE:
+        return head + count + (count + 1) / 2;
+    case KF_RECORD_REMOVAL:
+    case KF_RECORD_BLOCK:
+    case KF_RECORD_EXPECTED:
+    case KF_RECORD_ROOM:
+        return count == 0 ? head : 0;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t record_checksum(const struct kf_record *record, uint64_t salt)
+{
+    return kf_crc32c(kf_crc32c(0, &salt, sizeof salt), &record->words, kf_record_bytes(record) - 4);
+}
+
+void kf_record_seal(struct kf_record *record, uint64_t salt)
+{
+    record->words = (uint32_t)kf_record_words(record->kind, record->count);
+    record->checksum = record_checksum(record, salt);
+}
+
+/* What a fit would refuse is never written, so it cannot be there. */
+static bool contents_sound(const struct kf_record *record)
+{
+    if (!kf_record_is_point(record))
+        return isfinite(record->target);
+    if (!isfinite(record->target) || !isfinite(record->weight) || record->weight < 0)
+        return false;
+    const uint32_t *index = (const uint32_t *)(record->row + record->count);
+    double sum = 0; /* of zeros, as long as all are finite */
+    for (uint32_t k = 0; k < record->count; k++)
+        sum += 0 * record->row[k];
+    for (uint32_t k = 1; record->kind == KF_RECORD_SPARSE && k < record->count; k++)
+        if (index[k] <= index[k - 1])
+            return false;
+    bool highest = record->kind == KF_RECORD_SPARSE && record->count && index[record->count - 1] == UINT32_MAX;
+    return sum == 0 && !highest;
+}
+
+bool kf_record_sound(const struct kf_record *at, size_t available, uint64_t salt)
+{
+    return available >= sizeof *at && available / 8 >= at->words && at->words == kf_record_words(at->kind, at->count) &&
+           at->words > 0 && at->checksum == record_checksum(at, salt) && contents_sound(at);
+}
+
+keepfit_point kf_record_point(const struct kf_record *record, bool lead, uint32_t *index)
+{
+    const uint32_t *stored = record->kind == KF_RECORD_SPARSE ? (const uint32_t *)(record->row + record->count) : NULL;
+    size_t skip = lead && record->count > 0;
+    for (size_t k = skip; skip && stored && k < record->count; k++)
+        index[k - skip] = stored[k] - 1;
+    return (keepfit_point){
+        .row = {.count = record->count - skip, .index = skip && stored ? index : stored, .value = record->row + skip},
+        .target = record->target,
+        .weight = record->weight,
+    };
+}

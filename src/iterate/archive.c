@@ -1,0 +1,87 @@
+/* The problem and its iterate as bytes. */
+#include <stdlib.h>
+
+#include "iterate/problem.h"
+
+/* A vector that may be there or not, with its numbers or without. */
+static void archive_vector(struct kf_problem *problem, struct kf_archive *archive, double **vector, size_t width,
+                           bool numbers)
+{
+    bool there = *vector != NULL;
+    kf_archive_flag(archive, &there);
+    kf_archive_require(archive, there || !*vector); /* what a new fit has, an older one has too */
+    if (!there || archive->status != KEEPFIT_OK)
+        return;
+    bool room = *vector || (width == 2 ? kf_problem_pairs : kf_problem_vector)(problem, vector);
+    if (!room)
+        archive->status = KEEPFIT_NO_MEMORY;
+    else if (numbers)
+        kf_archive_reals(archive, *vector, kf_size(problem) * width);
+}
+
+void kf_problem_archive_vector(struct kf_problem *problem, struct kf_archive *archive, double **vector)
+{
+    archive_vector(problem, archive, vector, 1, true);
+}
+
+static void archive_iterate(struct kf_problem *problem, struct kf_archive *archive)
+{
+    struct kf_iterate *iterate = &problem->iterate;
+    kf_archive_require(archive, !iterate->averaging);
+    bool was_scaled = iterate->scaled;
+    kf_archive_flag(archive, &iterate->scaled);
+    kf_archive_require(archive, iterate->scaled == was_scaled || iterate->may_change);
+    kf_archive_flag(archive, &iterate->overflown);
+    kf_archive_flag(archive, &iterate->read);
+    kf_archive_flag(archive, &iterate->norms);
+    archive_vector(problem, archive, &iterate->drift, 1, true);
+    archive_vector(problem, archive, &iterate->pairs, 2, true);
+    archive_vector(problem, archive, &iterate->average, 1, false);
+    archive_vector(problem, archive, &iterate->before_x, 1, false);
+    archive_vector(problem, archive, &iterate->temporary, 1, false);
+    double *numbers[] = {&iterate->view.s, &iterate->view.c, &iterate->vv, &iterate->vm, &iterate->mm, &iterate->peak};
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+        kf_archive_real(archive, numbers[k]);
+    kf_archive_number(archive, &iterate->since_norms);
+    bool has_form = !iterate->scaled || iterate->pairs;
+    bool has_norms = iterate->norms == (iterate->scaled && !kf_domain_is_whole(&problem->domain));
+    bool has_needs = (!(iterate->needs & KF_NEEDS_DRIFT) || iterate->scaled || iterate->drift) &&
+                     (!(iterate->needs & KF_NEEDS_BEFORE) || iterate->scaled || iterate->before_x) &&
+                     (!(iterate->needs & KF_NEEDS_AVERAGE) || iterate->average) &&
+                     (iterate->temporary || iterate->average);
+    kf_archive_require(archive, has_form && has_norms && has_needs);
+    kf_iterate_moved(problem);
+}
+
+/* Makes room for as many numbers as are still to come, at least. */
+static void archive_size(struct kf_problem *problem, struct kf_archive *archive)
+{
+    size_t slots = problem->objective.slots, outputs = problem->objective.outputs;
+    kf_archive_count(archive, &slots, SIZE_MAX);
+    kf_archive_count(archive, &outputs, SIZE_MAX);
+    if (!archive->reading)
+        return;
+    bool grows = slots >= problem->objective.slots && outputs >= problem->objective.outputs && outputs > 0;
+    kf_archive_require(archive, grows && slots <= SIZE_MAX / outputs && kf_archive_holds(archive, slots * outputs));
+    if (archive->status == KEEPFIT_OK && !kf_problem_resize(problem, slots, outputs))
+        archive->status = KEEPFIT_NO_MEMORY;
+}
+
+void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive)
+{
+    struct kf_objective *objective = &problem->objective;
+    archive_size(problem, archive);
+    kf_problem_archive_vector(problem, archive, &problem->x);
+    double *reals[] = {&objective->lambda, &objective->weight_total, &objective->curvature_most, &problem->bound,
+                       &problem->target};
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    uint64_t *counts[] = {&objective->fo, &problem->steps, &problem->fo_before};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        kf_archive_number(archive, counts[k]);
+    uint64_t *state = problem->random.state;
+    for (size_t k = 0; k < 4; k++)
+        kf_archive_number(archive, &state[k]);
+    kf_archive_require(archive, state[0] | state[1] | state[2] | state[3]); /* from 0 nothing else ever comes */
+    archive_iterate(problem, archive);
+}

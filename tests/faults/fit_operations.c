@@ -1,0 +1,225 @@
+/* Fits: created, pushed to until features and classes have come anew, points removed, measured, read. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "operations.h"
+#include "tap.h"
+
+#define POINTS 9
+
+/* New features come at points 2 and 5, the second class at point 1, with softmax a third at point 6. */
+static keepfit_point point_at(size_t k, bool three)
+{
+    static const uint32_t index[][3] = {{0, 1, 2}, {0, 2, 5}, {1, 40, 90}};
+    static const double value[][3] = {{1, -0.5, 0.25}, {-1, 0.75, 2}, {0.5, 1, -1}, {2, 0.125, 1}};
+    const uint32_t *at = index[k < 2 ? 0 : k < 5 ? 1 : 2];
+    keepfit_row row = {.count = 3, .index = at, .value = value[k % 4]};
+    return (keepfit_point){.row = row, .target = three && k >= 6 ? (double)(k % 3) : (double)(k % 2), .weight = 1};
+}
+
+static bool has_three(const struct operation *operation)
+{
+    return strstr(operation->settings, "softmax") != NULL;
+}
+
+static void note(struct outcome *outcome, const char *breach)
+{
+    if (!outcome->breach)
+        outcome->breach = breach;
+}
+
+/* After a failure the fit can be read, and either goes on as if nothing had been or refuses for the same reason. `known` points
+ * have been acknowledged. */
+static void check_left(const struct operation *operation, keepfit_fit *fit, uint64_t known, bool may_go_on,
+                       struct outcome *outcome)
+{
+    operations_calm();
+    outcome->error = *keepfit_fit_error(fit);
+    keepfit_report report;
+    keepfit_fit_report(fit, &report);
+    if (report.points < known || report.points > known + 1)
+        note(outcome, "a point was lost");
+    size_t dimension;
+    const double *x = keepfit_fit_iterate(fit, &dimension);
+    for (size_t k = 0; k < dimension; k++)
+        if (!isfinite(x[k]))
+            note(outcome, "the iterate cannot be read");
+    keepfit_model *model = NULL;
+    keepfit_status status = keepfit_fit_model(fit, &model);
+    if (status != KEEPFIT_OK && status != KEEPFIT_NO_MEMORY && status != KEEPFIT_USAGE)
+        note(outcome, "the model cannot be read");
+    keepfit_model_free(model);
+    keepfit_point next = point_at(POINTS, has_three(operation));
+    status = keepfit_fit_push(fit, &next);
+    if (status != (may_go_on ? KEEPFIT_OK : outcome->status))
+        note(outcome, may_go_on ? "the fit does not go on" : "a point is taken by a fit that has failed");
+}
+
+static bool push_some(const struct operation *operation, keepfit_fit *fit, size_t from, size_t to, uint64_t *known,
+                      struct outcome *outcome)
+{
+    uint64_t window = strstr(operation->settings, "window=") ? 4 : UINT64_MAX;
+    for (size_t k = from; k < to; k++) {
+        keepfit_point point = point_at(k, has_three(operation));
+        outcome->status = keepfit_fit_push(fit, &point);
+        if (outcome->status != KEEPFIT_OK) {
+            /* the oldest may have left already */
+            check_left(operation, fit, *known < window ? *known : window - 1, false, outcome);
+            return false;
+        }
+        *known += *known < window;
+    }
+    return true;
+}
+
+static bool remove_one(const struct operation *operation, keepfit_fit *fit, uint64_t index, uint64_t *known,
+                       struct outcome *outcome)
+{
+    outcome->status = keepfit_fit_remove(fit, index);
+    *known -= outcome->status == KEEPFIT_OK;
+    if (outcome->status == KEEPFIT_OK)
+        return true;
+    keepfit_report report;
+    keepfit_fit_report(fit, &report);
+    bool untouched = report.points == *known;
+    check_left(operation, fit, untouched ? *known : *known - 1, untouched, outcome);
+    return false;
+}
+
+static bool measure_all(const struct operation *operation, keepfit_fit *fit, uint64_t known, struct outcome *outcome)
+{
+    keepfit_measurement measured;
+    unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND | KEEPFIT_MEASURE_OPTIMUM;
+    outcome->status = keepfit_fit_measure(fit, what, &measured);
+    if (outcome->status != KEEPFIT_OK) {
+        check_left(operation, fit, known, true, outcome);
+        return false;
+    }
+    add_to_digest(outcome, &measured, sizeof measured);
+    return true;
+}
+
+static void read_model(const struct operation *operation, keepfit_fit *fit, uint64_t known, struct outcome *outcome)
+{
+    keepfit_model *model = NULL;
+    outcome->status = keepfit_fit_model(fit, &model);
+    if (outcome->status != KEEPFIT_OK) {
+        check_left(operation, fit, known, true, outcome);
+        return;
+    }
+    keepfit_description about;
+    keepfit_model_describe(model, &about);
+    add_to_digest(outcome, about.weights, about.features * about.outputs * sizeof *about.weights);
+    add_to_digest(outcome, about.labels, about.classes * sizeof *about.labels);
+    keepfit_model_free(model);
+}
+
+static void work_with(const struct operation *operation, keepfit_fit *fit, struct outcome *outcome)
+{
+    uint64_t known = 0;
+    if (push_some(operation, fit, 0, 7, &known, outcome) && remove_one(operation, fit, 2, &known, outcome) &&
+        remove_one(operation, fit, 0, &known, outcome) && push_some(operation, fit, 7, POINTS, &known, outcome) &&
+        measure_all(operation, fit, known, outcome))
+        read_model(operation, fit, known, outcome);
+}
+
+static void run_fit(const struct operation *operation, struct outcome *outcome)
+{
+    keepfit_options *options = NULL;
+    keepfit_fit *fit = NULL;
+    outcome->status = make_options(operation->settings, &options, &outcome->error);
+    if (outcome->status == KEEPFIT_OK)
+        outcome->status = keepfit_fit_create(options, &fit, &outcome->error);
+    if (outcome->status == KEEPFIT_OK)
+        work_with(operation, fit, outcome);
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+}
+
+/* ---- a user-written objective: (x[0] - target)^2 ---- */
+
+static int value_of(void *context, const double *x, const keepfit_point *point, double *value)
+{
+    (void)context;
+    *value = (x[0] - point->target) * (x[0] - point->target);
+    return 0;
+}
+
+static int gradient_of(void *context, const double *x, const keepfit_point *point, double *gradient)
+{
+    (void)context;
+    gradient[0] = 2 * (x[0] - point->target);
+    gradient[1] = 0;
+    return 0;
+}
+
+static void run_custom(const struct operation *operation, struct outcome *outcome)
+{
+    const keepfit_objective objective = {
+        .name = "distance", .dimension = 2, .value = value_of, .gradient = gradient_of};
+    keepfit_options *options = NULL;
+    keepfit_fit *fit = NULL;
+    uint64_t known = 0;
+    outcome->status = make_options(operation->settings, &options, &outcome->error);
+    if (outcome->status == KEEPFIT_OK)
+        outcome->status = keepfit_fit_create_custom(options, &objective, &fit, &outcome->error);
+    if (outcome->status == KEEPFIT_OK && push_some(operation, fit, 0, POINTS, &known, outcome) &&
+        measure_all(operation, fit, known, outcome)) {
+        size_t dimension;
+        const double *x = keepfit_fit_iterate(fit, &dimension);
+        add_to_digest(outcome, x, dimension * sizeof *x);
+    }
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+}
+
+/* ---- the list ---- */
+
+static bool suits(const char *settings)
+{
+    keepfit_options *options = NULL;
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    TAP_NEED(make_options(settings, &options, &error) == KEEPFIT_OK);
+    keepfit_status status = keepfit_fit_create(options, &fit, &error);
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+    return status == KEEPFIT_OK;
+}
+
+static size_t add(struct operation *list, size_t most, size_t count, const char *settings,
+                  void (*run)(const struct operation *, struct outcome *))
+{
+    TAP_NEED(count < most);
+    list[count] = (struct operation){.run = run};
+    snprintf(list[count].settings, sizeof list[count].settings, "threads=1 %s", settings);
+    snprintf(list[count].name, sizeof list[count].name, "%s%s", run == run_custom ? "own objective " : "", settings);
+    return count + 1;
+}
+
+size_t fit_operations(struct operation *list, size_t most, bool few)
+{
+    static const char *const others[] = {
+        "loss=squared window=4 lambda=0.1 intercept=true",
+        "loss=logistic window=4 lambda=0.1 method=table",
+        "loss=logistic lambda=0.1 domain=ball:1",
+        "loss=squared lambda=0.1 domain=simplex",
+        "loss=squared lambda=0.1 domain=box:-0.1:0.2 method=csvrg",
+        "loss=logistic lambda=0.1 iterate=scaled method=csvrg inner=5 outer=2 domain=ball:1",
+    };
+    size_t count = 0;
+    keepfit_entry method, loss;
+    for (size_t m = 0; keepfit_family_entry(KEEPFIT_METHODS, m, &method); m++)
+        for (size_t l = 0; keepfit_family_entry(KEEPFIT_LOSSES, l, &loss); l++) {
+            char settings[128];
+            if (few && l != m % 5)
+                continue;
+            snprintf(settings, sizeof settings, "method=%s loss=%s lambda=0.1 bias=1", method.name, loss.name);
+            if (suits(settings))
+                count = add(list, most, count, settings, run_fit);
+        }
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+        count = add(list, most, count, others[k], run_fit);
+    return add(list, most, count, "lambda=0.1 smoothness=2 method=csvrg inner=5", run_custom);
+}

@@ -1,0 +1,85 @@
+/* Model files. The first byte says whether the rest is a whole file, or what follows the head of one: then the magic, the
+ * version, the checksum and the length are put in front of it, without which hardly any input would get far.
+ *
+ * What is accepted is written again as the same bytes, holds finite numbers only, and predicts. */
+#include <math.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "fuzz.h"
+#include "model/model.h"
+
+#define HEAD 24
+#define LARGEST 4096
+
+static void put_little(unsigned char *to, uint64_t number, size_t size)
+{
+    for (size_t k = 0; k < size; k++)
+        to[k] = (unsigned char)(number >> 8 * k);
+}
+
+static size_t put_head(unsigned char *file, const uint8_t *body, size_t size)
+{
+    memcpy(file, "keepfitM", 8);
+    put_little(file + 8, 1, 4);
+    put_little(file + 16, size, 8);
+    memcpy(file + HEAD, body, size);
+    put_little(file + 12, kf_crc32c(0, file + 16, size + 8), 4);
+    return HEAD + size;
+}
+
+static void check_finite(const double *numbers, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        FUZZ_LAW(isfinite(numbers[k]));
+}
+
+static void check_model(const keepfit_model *model)
+{
+    keepfit_description about;
+    keepfit_model_describe(model, &about);
+    FUZZ_LAW(about.outputs > 0 && about.loss && isfinite(about.lambda) && isfinite(about.bias));
+    check_finite(about.labels, about.classes);
+    check_finite(about.intercepts, about.outputs);
+    check_finite(about.weights, about.features * about.outputs);
+    static const uint32_t index[] = {0, 3, 4000000000u};
+    static const double value[] = {1, -0.5, 2};
+    keepfit_row row = {.count = 3, .index = index, .value = value};
+    keepfit_prediction prediction;
+    FUZZ_LAW(keepfit_model_predict(model, &row, &prediction, NULL) == KEEPFIT_OK);
+    FUZZ_LAW(prediction.outputs == about.outputs);
+    if (!about.classification)
+        return;
+    bool known = about.classes == 0;
+    for (size_t k = 0; k < about.classes; k++)
+        known |= about.labels[k] == prediction.value;
+    FUZZ_LAW(known);
+    FUZZ_LAW(!(prediction.probability < 0) && !(prediction.probability > 1));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    unsigned char file[HEAD + LARGEST];
+    if (size == 0 || size > LARGEST)
+        return 0;
+    const unsigned char *bytes = data + 1;
+    size_t count = size - 1;
+    if (*data & 1) {
+        count = put_head(file, bytes, count);
+        bytes = file;
+    }
+    keepfit_model *model = NULL;
+    keepfit_error error = {0};
+    keepfit_status status = kf_model_decode(bytes, count, "input", &model, &error);
+    if (status != KEEPFIT_OK) {
+        FUZZ_LAW(status == KEEPFIT_CORRUPT && error.status == status && error.message[0] && !model);
+        return 0;
+    }
+    check_model(model);
+    size_t written;
+    unsigned char *again = kf_model_encode(model, &written);
+    FUZZ_LAW(again && written == count && memcmp(again, bytes, count) == 0);
+    free(again);
+    keepfit_model_free(model);
+    return 0;
+}

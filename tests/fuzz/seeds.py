@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""Writes the seeds of the fuzz targets: tests/fuzz/corpus/TARGET/seed-NAME.
+
+The first byte of an input chooses how the rest is read (see the targets). Inputs that fuzzing has found are kept beside the
+seeds under other names, and are not touched.
+"""
+import gzip
+import os
+import struct
+
+corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+
+
+def seed(target, name, choice, content):
+    folder = os.path.join(corpus, target)
+    os.makedirs(folder, exist_ok=True)
+    if isinstance(content, str):
+        content = content.encode("latin-1")
+    with open(os.path.join(folder, "seed-" + name), "wb") as file:
+        file.write(bytes([choice]) + content)
+
+
+LIBSVM = {
+    "plain": "1 1:0.5 3:-2\n-1 2:1e-3\n",
+    "comments": "# head\n\n+1 qid:7 1:1 2:0 # tail\n",
+    "label-alone": "3\n-0.0\n",
+    "marked-crlf": "\xef\xbb\xbf1 1:1\r\n2 2:2\r\n",
+    "numbers": "1e308 1:1e-320 2:4.9406564584124654e-324 3:0.1 4:12345678901234567890123 5:.5 6:5.\n",
+    "long-number": "1 1:0." + "123456789" * 9 + "e5 2:" + "9" * 200 + "\n",
+    "bad-rows": "1 1:nan\n1 2:1 1:1\n1 0:1\n1 1:1e999\nx 1:1\n1 1:\n1 :1\n1 1\n2 5:1\n",
+    "large-index": "1 4294967294:1\n1 4294967296:1\n1 18446744073709551617:1\n",
+    "cut": "1 1:1\n2 2:2",
+    "nul": "1 1:1\n2 \x00:2\n3 1:3\n",
+    "long-line": "1" + "".join(" %d:%d" % (k, k % 7) for k in range(1, 60)) + "\n",
+}
+for name, text in LIBSVM.items():
+    for choice in range(2):
+        seed("libsvm", "%s-%d" % (name, choice), 13 * choice + 12, text)
+
+CSV = {
+    "header": "a,b,y\n1,2,3\n4,5,6\n",
+    "no-header": "1,2,3\n4,5,6\n",
+    "tabs": "1\t2\t3\n4\t\t6\n",
+    "blanks": "  1   2 3\n4 5   6  \n",
+    "semicolons": "x;\"y\"\n\"1\";2\n",
+    "quotes": "\"a\"\"b\",w,y\n\"1\",\"2\" , 3\n",
+    "open-quote": "a,b\n\"1,2\n3,4\n",
+    "bad-rows": "1,2\n1\n1,2,3\nnan,1\n,1\n1e999,2\n1,5;2\n# c\n\n7,8\n",
+    "weights": "y,w,x\n1,2,3\n1,-2,3\n1,0,3\n",
+    "same-names": "y,y\n1,2\n",
+    "cut": "1,2\n3,4",
+    "one": "5\n",
+}
+for name, text in CSV.items():
+    for choice in range(2):
+        seed("csv", "%s-%d" % (name, choice), 19 * choice + 10, text)
+
+
+def npy(kind, shape, elements, order=False, version=1, extra=""):
+    header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, %s}" % (kind, order, shape, extra)
+    size = struct.pack("<H" if version == 1 else "<I", len(header) + 1)
+    return b"\x93NUMPY" + bytes([version, 0]) + size + header.encode() + b"\n" + elements
+
+
+NPY = {
+    "f8": npy("<f8", "(2, 2)", struct.pack("<4d", 1, 2, 3, 4)),
+    "big-f4": npy(">f4", "(2, 2)", struct.pack(">4f", 1, 2, 3, 4)),
+    "f2": npy("<f2", "(2, 2)", struct.pack("<4e", 1, 2, 3, 6e-8)),
+    "fortran-i2": npy("<i2", "(2, 3)", struct.pack("<6h", 1, 2, 3, 4, 5, -6), True),
+    "u1-2.0": npy("|u1", "(2, 2)", b"\1\2\3\4", version=2),
+    "b1": npy("|b1", "(4,)", b"\1\0\1\2"),
+    "i8": npy("<i8", "(1L, 2L)", struct.pack("<2q", -(2 ** 63), 2 ** 63 - 1)),
+    "nan": npy("<f8", "(2, 2)", struct.pack("<4d", 1, float("nan"), float("inf"), 4)),
+    "short": npy("<f8", "(3, 2)", struct.pack("<4d", 1, 2, 3, 4)),
+    "huge": npy("<f8", "(4611686018427387904, 4)", b""),
+    "no-rows": npy("<f8", "(0, 3)", b""),
+    "no-columns": npy("<f8", "(3, 0)", b""),
+    "scalar": npy("<f8", "()", struct.pack("<d", 1)),
+    "three": npy("<u1", "(2, 1, 2)", b"\1\2\3\4"),
+    "structured": npy("<f8", "(1,)", b"").replace(b"'<f8'", b"[('a', '<f8')]"),
+    "behind": npy("<u1", "(1, 2)", b"\1\2\3"),
+}
+for name, content in NPY.items():
+    for choice in range(2):
+        seed("npy", "%s-%d" % (name, choice), 13 * choice + 12, content)
+
+
+def idx(kind, sizes, elements):
+    return bytes([0, 0, kind, len(sizes)]) + b"".join(struct.pack(">I", s) for s in sizes) + elements
+
+
+IDX = {
+    "labels": idx(8, [4], b"\1\2\3\4"),
+    "images": idx(8, [2, 2, 2], bytes(range(8))),
+    "signed": idx(9, [2, 2], b"\xff\0\1\2"),
+    "i2": idx(0x0b, [2, 1], struct.pack(">2h", -1, 300)),
+    "i4": idx(0x0c, [1, 2], struct.pack(">2i", -1, 70000)),
+    "f4": idx(0x0d, [2, 2], struct.pack(">4f", 1, 2, 0, 4)),
+    "f8": idx(0x0e, [2, 2], struct.pack(">4d", 1, float("nan"), 0, 4)),
+    "short": idx(8, [2, 2], b"\1"),
+    "behind": idx(8, [2, 2], b"\1\2\3\4\5"),
+    "huge": idx(8, [2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1], b"\1"),
+    "no-rows": idx(8, [0, 2], b""),
+    "no-columns": idx(8, [2, 0], b""),
+    "header-alone": b"\0\0\x08\3\0\0\0\1",
+}
+for name, content in IDX.items():
+    for choice in range(2):
+        seed("idx", "%s-%d" % (name, choice), 13 * choice + 12, content)
+
+ROWS = b"1 1:0.5 3:-2\n-1 2:1e-3\n1 1:1 2:2 3:3 4:4 5:5\n"
+packed = gzip.compress(ROWS, mtime=0)
+for choice in range(0, 96, 17):
+    seed("gzip", "rows-%d" % choice, choice, ROWS)
+    seed("gzip", "damaged-%d" % choice, choice, bytes([choice, 0, 1]) + ROWS)
+seed("gzip", "member", 0, packed)
+seed("gzip", "members", 3, packed + gzip.compress(ROWS[:13], mtime=0))
+seed("gzip", "empty-member", 6, gzip.compress(b"", mtime=0) + packed)
+seed("gzip", "garbage", 0, packed + b"x")
+seed("gzip", "zeros", 0, packed + b"\0\0\0")
+seed("gzip", "cut", 9, packed[:-3])
+seed("gzip", "half", 0, packed[:20])
+named = bytearray(packed)
+named[3] = 0x08
+seed("gzip", "named", 0, bytes(named[:10]) + b"file.svm\0" + packed[10:])
+
+
+def model(loss, outputs, classes, features, unit_rows=0, texts=("csvrg", "none", "none", "0.1.0")):
+    body = b"".join(struct.pack("<H", len(t)) + t.encode() for t in (loss,) + texts)
+    body += struct.pack("<4d", 0.1, 0.001, 1, 1) + bytes([unit_rows])
+    body += struct.pack("<5Q", 10, 100, features, outputs, classes)
+    numbers = classes + outputs + features * outputs
+    return body + struct.pack("<%dd" % numbers, *range(1, numbers + 1))
+
+
+for problem in range(19):
+    seed("snapshot", "%d-as-it-is" % problem, problem, b"")
+    seed("snapshot", "%d-a-bit" % problem, problem, bytes([8 * problem, 0, 0x20]))
+    seed("snapshot", "%d-a-number" % problem, problem, bytes([16, 1, 0x80 + problem % 16]))
+seed("snapshot", "cut", 1, bytes([200, 0, 0xff]))
+
+MODELS = {
+    "squared": model("squared", 1, 0, 3),
+    "logistic": model("logistic", 1, 2, 2),
+    "softmax": model("softmax", 3, 3, 2),
+    "softmax-empty": model("softmax", 1, 0, 0),
+    "hinge-one-class": model("hinge", 1, 1, 1, texts=("sgd", "ball:2", "rows", "0.1.0")),
+    "unit-rows": model("huber", 1, 0, 1, unit_rows=1),
+    "unit-rows-2": model("huber", 1, 0, 1, unit_rows=2),
+    "unknown-loss": model("hubris", 1, 0, 1),
+    "nan": model("squared", 1, 0, 1)[:-8] + struct.pack("<d", float("nan")),
+    "nul-in-text": model("squared", 1, 0, 1, texts=("a\0b", "none", "none", "0")),
+    "uneven": model("squared", 1, 0, 1) + b"\0\0\0",
+    "huge": model("squared", 1, 0, 1)[:-40] + struct.pack("<5Q", 1, 1, 2 ** 61, 8, 0),
+}
+for name, content in MODELS.items():
+    seed("model", name, 1, content)
+    seed("model", "headless-" + name, 0, b"keepfitM" + struct.pack("<IIQ", 1, 0, len(content)) + content[:8])

@@ -1,0 +1,473 @@
+/* Journals: what comes back is what was pushed, and the run goes on bit for bit; every flipped bit and every truncation is noticed, and the
+ * points before it are kept; what does not belong together is refused; a disk that fails leaves the fit readable. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support.h"
+#include "world.h"
+
+#define FOLDER "journal"
+#define COUNT 60
+
+static keepfit_status create(struct world *world, const char *text, keepfit_fit **fit, keepfit_error *error)
+{
+    keepfit_options *options = options_from(text);
+    keepfit_options_disk(options, &world->disk);
+    keepfit_status status = keepfit_fit_create(options, fit, error);
+    keepfit_options_free(options);
+    return status;
+}
+
+static keepfit_fit *create_sound(struct world *world, const char *text)
+{
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    if (create(world, text, &fit, &error) != KEEPFIT_OK) {
+        printf("Bail out! %s\n", error.message);
+        exit(2);
+    }
+    return fit;
+}
+
+static keepfit_status look(struct world *world, keepfit_journal **journal, keepfit_error *error)
+{
+    keepfit_options *options = options_from("");
+    keepfit_options_disk(options, &world->disk);
+    keepfit_status status = keepfit_journal_open(FOLDER, options, journal, error);
+    keepfit_options_free(options);
+    return status;
+}
+
+static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
+{
+    size_t size, other;
+    const double *x = keepfit_fit_iterate(a, &size), *y = keepfit_fit_iterate(b, &other);
+    return size == other && memcmp(x, y, size * sizeof *x) == 0;
+}
+
+/* ---- going on ---- */
+
+/* Broken off and taken up again at every tenth point, with and without checkpoints, for every method. */
+static void test_methods(struct tap *tap)
+{
+    keepfit_entry method;
+    for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++) {
+        char text[256], kept[320];
+        snprintf(text, sizeof text, "loss=squared lambda=0.1 epsilon=1e-2 inner=9 outer=2 method=%s", method.name);
+        struct cloud *cloud = cloud_make("squared", COUNT, 5, true, true, 11);
+        keepfit_fit *whole = fit_from(text);
+        push_range(whole, cloud, 0, COUNT);
+        bool same = true, all = true;
+        for (int checkpoints = 0; checkpoints < 2; checkpoints++) {
+            struct world *world = world_create();
+            snprintf(kept, sizeof kept, "%s journal=" FOLDER " segment-bytes=4096%s", text,
+                     checkpoints ? " checkpoint-gradients=40" : "");
+            for (size_t from = 0; from < COUNT; from += 10) {
+                keepfit_fit *part = create_sound(world, kept);
+                keepfit_durability durability;
+                keepfit_fit_durability(part, &durability);
+                all = all && durability.resumed == from && (checkpoints || durability.replayed == from);
+                push_range(part, cloud, from, from + 10);
+                if (from + 10 == COUNT)
+                    same = same && same_iterate(part, whole);
+                keepfit_fit_free(part);
+            }
+            world_free(world);
+        }
+        tap_check(tap, same && all, "%s: taken up again five times, replayed or from checkpoints: the same bits",
+                  method.name);
+        keepfit_fit_free(whole);
+        free(cloud);
+    }
+}
+
+/* Classes that appear late, or are expected, points and removals in blocks. */
+static void run_mixed(keepfit_fit *fit, const struct cloud *cloud, size_t part)
+{
+    const uint64_t gone[] = {1, 4, 5};
+    double value[3 * FEATURES_MOST], target[3];
+    for (size_t k = 0; k < 3; k++) {
+        const keepfit_point *point = &cloud->point[20 * part + k];
+        memcpy(value + k * cloud->features, point->row.value, cloud->features * sizeof *value);
+        target[k] = point->target;
+    }
+    keepfit_block block = {
+        .count = 3, .features = cloud->features, .stride = cloud->features, .value = value, .target = target};
+    TAP_NEED(keepfit_fit_extend(fit, &block, NULL) == KEEPFIT_OK);
+    push_range(fit, cloud, 20 * part + 3, 20 * part + 20);
+    TAP_NEED(keepfit_fit_remove_block(fit, gone, 3) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_remove(fit, 2) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_expect(fit, (double)(7 + part)) == KEEPFIT_OK);
+}
+
+static void test_mixed(struct tap *tap)
+{
+    static const char *const methods[] = {"auto", "table", "refit", "saga", "csvrg"};
+    for (size_t k = 0; k < sizeof methods / sizeof methods[0]; k++) {
+        char text[256], kept[320];
+        snprintf(text, sizeof text, "loss=softmax lambda=0.1 epsilon=5e-2 bias=1 method=%s", methods[k]);
+        snprintf(kept, sizeof kept, "%s journal=" FOLDER " segment-bytes=4096 sync=batch:9", text);
+        struct cloud *cloud = cloud_make("softmax", COUNT, 4, false, false, 12);
+        struct world *world = world_create();
+        keepfit_fit *whole = fit_from(text), *part = NULL;
+        for (size_t p = 0; p < 3; p++) {
+            run_mixed(whole, cloud, p);
+            part = create_sound(world, kept);
+            run_mixed(part, cloud, p);
+            if (p == 1)
+                TAP_NEED(keepfit_fit_compact(part) == KEEPFIT_OK);
+            if (p < 2)
+                keepfit_fit_free(part);
+        }
+        tap_check(tap, same_iterate(part, whole), "%s: blocks, removals, expected classes, compacted: the same bits",
+                  methods[k]);
+        keepfit_fit_free(part);
+        keepfit_fit_free(whole);
+        world_free(world);
+        free(cloud);
+    }
+}
+
+static bool same_point(const keepfit_point *a, const keepfit_point *b)
+{
+    bool same = a->row.count == b->row.count && a->target == b->target && a->weight == b->weight;
+    for (size_t k = 0; same && k < a->row.count; k++)
+        same = a->row.value[k] == b->row.value[k] &&
+               (a->row.index ? a->row.index[k] : k) == (b->row.index ? b->row.index[k] : k);
+    return same;
+}
+
+/* Rows lie in memory, then in files; a journal gives them back without a fit, too. */
+static void test_points(struct tap *tap, const char *more)
+{
+    char text[256];
+    snprintf(text, sizeof text, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=4096 %s", more);
+    struct world *world = world_create();
+    struct cloud *cloud = cloud_make("logistic", 400, 6, true, true, 13);
+    keepfit_fit *fit = create_sound(world, text);
+    push_range(fit, cloud, 0, 200);
+    keepfit_fit_free(fit);
+    fit = create_sound(world, text);
+    push_range(fit, cloud, 200, 400);
+    bool same = true;
+    keepfit_point point;
+    uint64_t arrival = 0;
+    for (size_t k = 0; k < 400; k++)
+        same = same && keepfit_fit_point(fit, k, &point) == KEEPFIT_OK && same_point(&point, &cloud->point[k]) &&
+               keepfit_fit_compare(fit, k + 1, &cloud->point[k]) == KEEPFIT_OK &&
+               keepfit_fit_compare(fit, k + 1, &cloud->point[(k + 1) % 400]) == KEEPFIT_DATA;
+    keepfit_fit_free(fit);
+    tap_check(tap, same, "%s: the fit's points are those that were pushed, over several segments", more);
+    keepfit_journal *journal = NULL;
+    keepfit_journal_info info;
+    keepfit_error error;
+    TAP_NEED(look(world, &journal, &error) == KEEPFIT_OK);
+    keepfit_journal_describe(journal, &info);
+    same = info.segments > 4 && info.present == 400 && !info.damage && !info.torn;
+    for (size_t k = 0; k < 400; k++)
+        same = same && keepfit_journal_next(journal, &point, &arrival) == KEEPFIT_OK && arrival == k + 1 &&
+               same_point(&point, &cloud->point[k]);
+    same = same && keepfit_journal_next(journal, &point, NULL) == KEEPFIT_END;
+    tap_check(tap, same, "%s: and so are the journal's", more);
+    keepfit_journal_close(journal);
+    world_free(world);
+    free(cloud);
+}
+
+/* ---- what is refused ---- */
+
+static void test_refusals(struct tap *tap)
+{
+    struct world *world = world_create();
+    struct cloud *cloud = cloud_make("logistic", 20, 3, false, false, 14);
+    const char *text = "loss=logistic lambda=0.1 journal=" FOLDER;
+    keepfit_fit *fit = create_sound(world, text), *other = NULL;
+    keepfit_error error;
+    keepfit_report report;
+    push_range(fit, cloud, 0, 10);
+    keepfit_point third = cloud->point[0], infinite = cloud->point[0];
+    third.target = 5;
+    infinite.weight = INFINITY;
+    bool refused = keepfit_fit_push(fit, &third) == KEEPFIT_DATA && keepfit_fit_push(fit, &infinite) == KEEPFIT_DATA;
+    push_range(fit, cloud, 10, 20);
+    char holder[32];
+    snprintf(holder, sizeof holder, "process %ld", (long)getpid());
+    bool locked = create(world, text, &other, &error) == KEEPFIT_IO && strstr(error.message, holder);
+    tap_check(tap, locked, "a second fit is locked out: %s", error.message);
+    keepfit_fit_free(fit);
+    fit = create_sound(world, text);
+    keepfit_fit_report(fit, &report);
+    tap_check(tap, refused && report.stage == 20, "points that the fit refuses are not recorded");
+    keepfit_fit_free(fit);
+    static const char *const others[] = {"lambda=0.2", "loss=hinge", "bias=1",    "seed=9",
+                                         "method=sgd", "window=5",   "scale=rows"};
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+        char changed[128], key[32];
+        snprintf(changed, sizeof changed, "%s journal=" FOLDER, others[k]);
+        snprintf(key, sizeof key, "--%.*s:", (int)strcspn(others[k], "="), others[k]);
+        bool named = create(world, changed, &other, &error) == KEEPFIT_USAGE && strstr(error.message, key);
+        tap_check(tap, named, "another option is refused: %s", error.message);
+    }
+    fit = create_sound(world, "threads=2 sync=none max-features=99 journal=" FOLDER);
+    const keepfit_options *taken = keepfit_fit_options(fit);
+    keepfit_options *copy = keepfit_options_copy(taken);
+    tap_check(tap,
+              copy && strcmp(keepfit_options_get(copy, "loss"), "logistic") == 0 &&
+                  keepfit_options_given(copy, "lambda") && !keepfit_options_given(copy, "epsilon"),
+              "what is not given is taken from the journal, and speed may differ");
+    keepfit_options_free(copy);
+    keepfit_fit_free(fit);
+    keepfit_options *wrong = options_from("sync=sometimes");
+    tap_check(tap, keepfit_fit_create(wrong, &other, &error) == KEEPFIT_USAGE, "sync has to be one of four: %s",
+              error.message);
+    keepfit_options_free(wrong);
+    world_free(world);
+    free(cloud);
+}
+
+/* ---- damage ---- */
+
+#define SMALL 6
+
+/* A small journal with a checkpoint that does not know the last points, or no checkpoint at all. */
+static struct world *small_journal(const struct cloud *cloud, bool checkpoint)
+{
+    struct world *world = world_create();
+    const char *text = "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=4096";
+    keepfit_fit *fit = create_sound(world, text);
+    push_range(fit, cloud, 0, SMALL - 2);
+    if (checkpoint)
+        TAP_NEED(keepfit_fit_checkpoint(fit) == KEEPFIT_OK);
+    push_range(fit, cloud, SMALL - 2, SMALL);
+    keepfit_fit_free(fit);
+    return world;
+}
+
+/* Whether the journal's points are the first so many, and not fewer than `least`. */
+static bool is_prefix(keepfit_journal *journal, const struct cloud *cloud, size_t least)
+{
+    keepfit_point point;
+    size_t k = 0;
+    while (keepfit_journal_next(journal, &point, NULL) == KEEPFIT_OK)
+        if (k == SMALL || !same_point(&point, &cloud->point[k++]))
+            return false;
+    return k >= least;
+}
+
+/* Whether something is said about the damage, and what was before it is kept. `least`: points that lie before it. */
+static bool noticed(struct world *world, const struct cloud *cloud, size_t least)
+{
+    keepfit_journal *journal = NULL;
+    keepfit_journal_info info;
+    keepfit_error error;
+    keepfit_status status = look(world, &journal, &error);
+    if (status == KEEPFIT_CORRUPT)
+        return least == 0;
+    if (status != KEEPFIT_OK)
+        return false;
+    keepfit_journal_describe(journal, &info);
+    bool good = (info.damage || info.torn || info.spoilt) && is_prefix(journal, cloud, least);
+    keepfit_journal_close(journal);
+    /* And a fit either says no, or tells what it has cut off or not used. */
+    keepfit_fit *fit = NULL;
+    status = create(world, "journal=" FOLDER, &fit, &error);
+    if (status == KEEPFIT_OK) {
+        keepfit_durability durability;
+        keepfit_fit_durability(fit, &durability);
+        good = good && !info.damage && (durability.cut || durability.spoilt);
+        keepfit_fit_free(fit);
+    }
+    return good && (status == KEEPFIT_OK || status == KEEPFIT_CORRUPT);
+}
+
+/* How many points' records end before this byte of the first segment. */
+static size_t points_before(const unsigned char *bytes, size_t at)
+{
+    size_t offset = 64, points = 0;
+    for (;;) {
+        uint32_t words, kind;
+        memcpy(&words, bytes + offset + 4, sizeof words);
+        memcpy(&kind, bytes + offset + 48, sizeof kind);
+        offset += 8 * (size_t)words;
+        if (offset > at || words == 0)
+            return points;
+        points += kind == 2 || kind == 3;
+    }
+}
+
+static void test_flips(struct tap *tap, const struct cloud *cloud, bool checkpoint, const char *suffix)
+{
+    struct world *world = small_journal(cloud, checkpoint);
+    const char *name = NULL;
+    char path[128];
+    for (size_t k = 0; !name || !strstr(name, suffix); k++)
+        TAP_NEED((name = world_name(world, FOLDER "/000001", k)));
+    snprintf(path, sizeof path, FOLDER "/000001/%s", name);
+    size_t size, silent = 0;
+    TAP_NEED(world_file(world, path, &size));
+    bool segment = strcmp(suffix, "segment") == 0;
+    world_free(world);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        world = small_journal(cloud, checkpoint);
+        size_t unused;
+        unsigned char *bytes = world_file(world, path, &unused);
+        size_t least = segment ? points_before(bytes, bit / 8) : SMALL;
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        silent += !noticed(world, cloud, bit / 8 < 64 && segment ? 0 : least);
+        world_free(world);
+    }
+    tap_check(tap, silent == 0, "each of %zu flipped bits of a %s is noticed%s, the points before it are kept",
+              8 * size, suffix, checkpoint ? "" : " without checkpoints");
+}
+
+static void test_truncations(struct tap *tap, const struct cloud *cloud)
+{
+    const char *path = FOLDER "/000001/00000000000000000001.segment";
+    struct world *world = small_journal(cloud, false);
+    size_t size, wrong = 0;
+    TAP_NEED(world_file(world, path, &size));
+    world_free(world);
+    for (size_t length = 0; length < size; length++) {
+        world = small_journal(cloud, false);
+        size_t unused, least = points_before(world_file(world, path, &unused), length);
+        bool settings = points_before(world_file(world, path, &unused), length) > 0;
+        world_shorten(world, path, length);
+        keepfit_journal *journal = NULL;
+        keepfit_error error;
+        keepfit_status status = look(world, &journal, &error);
+        bool good = status == KEEPFIT_OK ? is_prefix(journal, cloud, least) : status == KEEPFIT_CORRUPT && !settings;
+        wrong += !good;
+        keepfit_journal_close(journal);
+        world_free(world);
+    }
+    tap_check(tap, wrong == 0, "cut short to each of %zu lengths, the whole points before are kept", size);
+}
+
+static void test_repair(struct tap *tap, const struct cloud *cloud)
+{
+    struct world *world = small_journal(cloud, true);
+    const char *path = FOLDER "/000001/00000000000000000001.segment";
+    size_t size;
+    unsigned char *bytes = world_file(world, path, &size);
+    keepfit_options *options = options_from("");
+    keepfit_options_disk(options, &world->disk);
+    keepfit_journal *journal = NULL;
+    keepfit_journal_info info;
+    keepfit_error error;
+    bytes[size - 9] ^= 4; /* the last record; the checkpoint does not know it */
+    const char *name = NULL;
+    char spoilt[128] = "";
+    for (size_t k = 0; (name = world_name(world, FOLDER "/000001", k)); k++)
+        if (strstr(name, "checkpoint"))
+            snprintf(spoilt, sizeof spoilt, FOLDER "/000001/%s", name);
+    world_file(world, spoilt, &size)[50] ^= 1;
+    TAP_NEED(keepfit_journal_open(FOLDER, options, &journal, &error) == KEEPFIT_OK);
+    keepfit_journal_describe(journal, &info);
+    bool before = info.torn && info.spoilt == 1 && !info.damage && info.present == SMALL - 1;
+    keepfit_journal_close(journal);
+    bool repaired = keepfit_journal_repair(FOLDER, options, &error) == KEEPFIT_OK;
+    TAP_NEED(keepfit_journal_open(FOLDER, options, &journal, &error) == KEEPFIT_OK);
+    keepfit_journal_describe(journal, &info);
+    tap_check(tap, before && repaired && !info.torn && !info.spoilt && info.present == SMALL - 1,
+              "a repair cuts the torn tail and removes the spoilt checkpoint, and nothing else");
+    keepfit_journal_close(journal);
+    bytes = world_file(world, path, &size);
+    bytes[64 + 60] ^= 1; /* the settings, which were durable */
+    tap_check(tap, keepfit_journal_repair(FOLDER, options, &error) == KEEPFIT_CORRUPT,
+              "it does not touch a journal that is damaged otherwise: %s", error.message);
+    keepfit_options_free(options);
+    world_free(world);
+}
+
+/* Damage in the middle is refused, and told with record and place. */
+static void test_place(struct tap *tap, const struct cloud *cloud)
+{
+    struct world *world = small_journal(cloud, false);
+    const char *path = FOLDER "/000001/00000000000000000001.segment";
+    size_t size, offset = 64;
+    unsigned char *bytes = world_file(world, path, &size);
+    uint32_t words;
+    for (int k = 0; k < 3; k++) { /* settings and two points */
+        memcpy(&words, bytes + offset + 4, sizeof words);
+        offset += 8 * (size_t)words;
+    }
+    bytes[offset + 56] ^= 16;
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    char place[64];
+    snprintf(place, sizeof place, "record 4 at byte %zu", offset);
+    bool told = create(world, "journal=" FOLDER, &fit, &error) == KEEPFIT_CORRUPT && strstr(error.message, place);
+    tap_check(tap, told, "damage in the middle is refused with its place: %s", error.message);
+    world_free(world);
+}
+
+/* ---- a disk that fails ---- */
+
+static void test_failing_disk(struct tap *tap, int problem, const char *name)
+{
+    struct cloud *cloud = cloud_make("logistic", COUNT, 3, false, false, 15);
+    const char *text = "loss=logistic lambda=0.1 journal=" FOLDER " checkpoint-gradients=300 sync=batch:4";
+    bool good = true;
+    size_t failures = 0;
+    for (uint64_t at = 1;; at++) {
+        struct world *world = world_create();
+        keepfit_fit *fit = create_sound(world, text);
+        keepfit_durability durability;
+        keepfit_report report;
+        world->fail_at = world->calls + at;
+        world->fail_with = problem;
+        keepfit_status status = KEEPFIT_OK;
+        size_t k = 0;
+        while (k < COUNT && (status = keepfit_fit_push(fit, &cloud->point[k])) == KEEPFIT_OK)
+            k++;
+        bool reached = world->calls >= world->fail_at;
+        keepfit_fit_durability(fit, &durability);
+        if (status != KEEPFIT_OK) { /* the fit is readable, and takes nothing more, though the disk works again */
+            keepfit_model *model = NULL;
+            failures++;
+            good = good && status == KEEPFIT_IO && keepfit_fit_push(fit, &cloud->point[k]) == KEEPFIT_IO &&
+                   keepfit_fit_model(fit, &model) == KEEPFIT_OK;
+            keepfit_model_free(model);
+        } else {
+            good = good && k == COUNT && (!reached || durability.failed_checkpoints <= 1);
+        }
+        keepfit_fit_free(fit);
+        world->fail_at = 0;
+        fit = create_sound(world, text);
+        keepfit_fit_report(fit, &report);
+        good = good && report.stage >= durability.safe && report.stage <= k + 1;
+        push_range(fit, cloud, report.stage, COUNT);
+        keepfit_fit_free(fit);
+        world_free(world);
+        if (!reached)
+            break;
+    }
+    tap_check(tap, good && failures > 10, "%s at any one of the calls: %zu fits refuse what follows, nothing is lost",
+              name, failures);
+    free(cloud);
+}
+
+int main(int count, char **words)
+{
+    struct tap tap = {0};
+    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    test_methods(&tap);
+    test_mixed(&tap);
+    test_points(&tap, "");
+    test_points(&tap, "bias=2");
+    test_points(&tap, "intercept=true");
+    test_refusals(&tap);
+    struct cloud *cloud = cloud_make("logistic", SMALL, quick ? 1 : 3, false, false, 16);
+    test_flips(&tap, cloud, true, "segment");
+    test_flips(&tap, cloud, false, "segment");
+    test_flips(&tap, cloud, true, "checkpoint");
+    test_truncations(&tap, cloud);
+    test_repair(&tap, cloud);
+    test_place(&tap, cloud);
+    test_failing_disk(&tap, -ENOSPC, "a full disk");
+    test_failing_disk(&tap, -EIO, "a failing disk");
+    free(cloud);
+    return tap_end(&tap);
+}

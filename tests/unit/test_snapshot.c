@@ -1,0 +1,204 @@
+/* A fit that is restored from a snapshot goes on bit for bit as the unbroken one: every method, loss, domain and representation,
+ * with features and classes that come late, weights, windows and removals. At the end the two fits' own snapshots, which hold
+ * all of their state, are the same bytes. Taking snapshots changes nothing; damaged ones are refused or do no harm. */
+#include "fit/snapshot.h"
+
+#include <string.h>
+
+#include "support.h"
+
+#define POINTS 90
+
+/* Classes 1 and 2, of which the second proves the guess about the first wrong; late features; a late third class. */
+static void make_it_grow(struct cloud *cloud, const char *loss)
+{
+    for (size_t j = 0; j < cloud->count; j++) {
+        keepfit_point *point = &cloud->point[j];
+        if (strcmp(loss, "logistic") == 0 || strcmp(loss, "hinge") == 0)
+            point->target = j < 7 ? 1 : point->target > 0 ? 2 : 1;
+        if (strcmp(loss, "softmax") == 0 && j < POINTS / 2)
+            point->target = point->target > 0 ? 5 : -3;
+        while (j < POINTS / 3 && point->row.count &&
+               (point->row.index ? point->row.index[point->row.count - 1] : point->row.count - 1) > 4)
+            point->row.count--;
+    }
+}
+
+/* Pushes point j; now and then another one leaves. The choice depends on j alone. */
+static void advance(keepfit_fit *fit, const struct cloud *cloud, size_t j, bool removes)
+{
+    push_range(fit, cloud, j, j + 1);
+    if (removes && j > 10 && j % 5 == 0)
+        TAP_NEED(keepfit_fit_remove(fit, (7 * j) % fit->problem.points.count) == KEEPFIT_OK);
+}
+
+static struct kf_archive snapshot_of(keepfit_fit *fit)
+{
+    struct kf_archive archive = {0};
+    fit->seconds = 0; /* the only thing that is not the same twice */
+    TAP_NEED(kf_snapshot_take(fit, &archive) == KEEPFIT_OK);
+    return archive;
+}
+
+static bool same_bytes(const struct kf_archive *a, const struct kf_archive *b)
+{
+    return a->count == b->count && memcmp(a->bytes, b->bytes, a->count) == 0;
+}
+
+/* The points that are present in `fit` go into a new one. */
+static void recall_all(keepfit_fit *to, const keepfit_fit *fit, const struct cloud *cloud)
+{
+    for (size_t j = 0; j < cloud->count; j++) {
+        uint64_t index;
+        if (keepfit_fit_find(fit, j + 1, &index))
+            TAP_NEED(kf_snapshot_recall(to, &cloud->point[j]));
+    }
+}
+
+static keepfit_fit *restore(const char *options, const keepfit_fit *from, const struct cloud *cloud,
+                            const struct kf_archive *archive)
+{
+    keepfit_fit *fit = fit_from(options);
+    struct kf_archive reading = kf_archive_to_read(archive->bytes, archive->count);
+    keepfit_error error;
+    recall_all(fit, from, cloud);
+    keepfit_status status = kf_snapshot_restore(fit, &reading, &error);
+    if (status != KEEPFIT_OK)
+        printf("# %s: %s\n", options, error.message);
+    TAP_NEED(status == KEEPFIT_OK && reading.at == reading.count);
+    return fit;
+}
+
+/* Cut at every `every`-th stage; each piece that goes on ends like the unbroken run. */
+static bool goes_on(const char *options, const char *loss, bool sparse, bool removes, size_t every)
+{
+    struct cloud *cloud = cloud_make(loss, POINTS, 9, sparse, true, 77);
+    make_it_grow(cloud, loss);
+    keepfit_fit *unbroken = fit_from(options), *watched = fit_from(options);
+    keepfit_fit *resumed[POINTS];
+    size_t count = 0;
+    bool same = true;
+    for (size_t j = 0; j < POINTS; j++) {
+        advance(unbroken, cloud, j, removes);
+        advance(watched, cloud, j, removes);
+        for (size_t k = 0; k < count; k++)
+            advance(resumed[k], cloud, j, removes);
+        if (j % every == every - 1) {
+            struct kf_archive archive = snapshot_of(watched);
+            resumed[count++] = restore(options, watched, cloud, &archive);
+            kf_archive_free(&archive);
+        }
+    }
+    struct kf_archive end = snapshot_of(unbroken), watched_end = snapshot_of(watched);
+    same &= same_bytes(&end, &watched_end);
+    for (size_t k = 0; k < count; k++) {
+        struct kf_archive resumed_end = snapshot_of(resumed[k]);
+        same &= same_bytes(&end, &resumed_end);
+        kf_archive_free(&resumed_end);
+        keepfit_fit_free(resumed[k]);
+    }
+    kf_archive_free(&end);
+    kf_archive_free(&watched_end);
+    keepfit_fit_free(unbroken);
+    keepfit_fit_free(watched);
+    free(cloud);
+    return same;
+}
+
+static void test_method(struct tap *tap, const struct kf_method *method, bool quick)
+{
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    static const char *const extras[] = {"",
+                                         "domain=ball:0.7",
+                                         "domain=box:-0.1:0.4 epsilon-kind=relative epsilon=0.1",
+                                         "domain=simplex",
+                                         "intercept=true",
+                                         "bias=2 window=25",
+                                         "iterate=dense guarantee=estimate",
+                                         "iterate=scaled epsilon-kind=relative epsilon=0.1"};
+    bool fixed = method->needs_convexity;
+    for (size_t l = 0; l < (method->squared_only ? 1 : 5); l++)
+        for (size_t e = 0; e < sizeof extras / sizeof extras[0]; e++) {
+            if (quick && (l + e) % 5 != 0)
+                continue;
+            char options[300];
+            snprintf(options, sizeof options, "loss=%s method=%s %s epsilon=0.01 %s seed=5 %s", losses[l], method->name,
+                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1", method->holds_epsilon ? "" : "inner=8",
+                     extras[e]);
+            bool removes = (l + e) % 2;
+            tap_check(tap, goes_on(options, losses[l], e != 1, removes, quick ? 40 : 13),
+                      "resumed runs end like the unbroken one%s: %s", removes ? ", points leaving" : "", options);
+        }
+}
+
+/* The theory's constants keep a maximum over all points. */
+static void test_theory(struct tap *tap)
+{
+    static const char *const methods[] = {"csvrg", "sgd", "sgd-sparse"};
+    for (size_t k = 0; k < 3; k++) {
+        char options[200];
+        snprintf(options, sizeof options, "loss=logistic method=%s setting=theory domain=ball:1 lambda=0.1 inner=5",
+                 methods[k]);
+        tap_check(tap, goes_on(options, "logistic", true, true, 13), "resumed runs end like the unbroken one: %s",
+                  options);
+    }
+}
+
+/* Fits that differ from the one the snapshot was taken of, and bytes that were changed: refused, or harmless. */
+static void test_damage(struct tap *tap, const char *options, const char *other)
+{
+    struct cloud *cloud = cloud_make("logistic", 40, 6, true, false, 3);
+    keepfit_fit *fit = fit_from(options);
+    push_range(fit, cloud, 0, 30);
+    struct kf_archive archive = snapshot_of(fit);
+    size_t refused = 0, cuts = 0, changes = 0;
+    for (size_t count = 0; count < archive.count; count += count < 200 ? 1 : 97) {
+        keepfit_fit *victim = fit_from(options);
+        recall_all(victim, fit, cloud);
+        struct kf_archive cut = kf_archive_to_read(archive.bytes, count);
+        refused += kf_snapshot_restore(victim, &cut, NULL) == KEEPFIT_CORRUPT;
+        cuts++;
+        keepfit_fit_free(victim);
+    }
+    tap_check(tap, refused == cuts, "%s: a snapshot that is cut is refused (%zu places)", options, cuts);
+    struct kf_random random;
+    kf_random_seed(&random, 8);
+    for (size_t k = 0; k < 500; k++, changes++) {
+        keepfit_fit *victim = fit_from(options);
+        recall_all(victim, fit, cloud);
+        size_t at = kf_random_below(&random, k % 2 ? archive.count : 400);
+        unsigned char before = archive.bytes[at];
+        archive.bytes[at] ^= (unsigned char)(1 + kf_random_below(&random, 255));
+        struct kf_archive changed = kf_archive_to_read(archive.bytes, archive.count);
+        if (kf_snapshot_restore(victim, &changed, NULL) == KEEPFIT_OK)
+            keepfit_fit_push(victim, &cloud->point[30]);
+        archive.bytes[at] = before;
+        keepfit_fit_free(victim);
+    }
+    tap_check(tap, changes == 500, "%s: %zu changed ones do no harm", options, changes);
+    keepfit_fit *victim = fit_from(other);
+    recall_all(victim, fit, cloud);
+    struct kf_archive reading = kf_archive_to_read(archive.bytes, archive.count);
+    keepfit_error error;
+    tap_check(tap, kf_snapshot_restore(victim, &reading, &error) == KEEPFIT_CORRUPT, "%s: is none of %s (%s)", options,
+              other, error.message);
+    keepfit_fit_free(victim);
+    kf_archive_free(&archive);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+int main(int count, char **words)
+{
+    struct tap tap = {0};
+    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    for (size_t k = 0; kf_method_entry(k); k++)
+        test_method(&tap, kf_method_entry(k), quick);
+    test_theory(&tap);
+    test_damage(&tap, "loss=logistic method=quadratic lambda=0.05", "loss=logistic method=table lambda=0.05");
+    test_damage(&tap, "loss=logistic method=table lambda=0.05", "loss=softmax method=table lambda=0.05");
+    test_damage(&tap, "loss=logistic method=csvrg lambda=0.05 iterate=scaled",
+                "loss=logistic method=csvrg lambda=0.05 iterate=dense");
+    test_damage(&tap, "loss=squared method=exact lambda=0.05", "loss=squared method=sgd lambda=0.05");
+    return tap_end(&tap);
+}
