@@ -11,12 +11,10 @@ static void compute_constants(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
-    objective->weight_total = objective->curvature_most = 0;
-    for (size_t j = 0; j < problem->points.count; j++) {
-        double weight = problem->points.place[j].weight;
-        objective->weight_total += weight;
-        objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, j));
-    }
+    objective->weight_total = objective->curvature_most = objective->zero_total = 0;
+    objective->row_most = objective->target_most = 0;
+    for (size_t j = 0; j < problem->points.count; j++)
+        kf_objective_count(objective, j);
     fit->left = 0;
 }
 
@@ -61,7 +59,9 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
         running->method->leave(problem, running->state, j);
     if (fit->arrivals)
         memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
-    objective->weight_total = fmax(objective->weight_total - problem->points.place[j].weight, 0);
+    double weight = problem->points.place[j].weight;
+    objective->weight_total = fmax(objective->weight_total - weight, 0);
+    objective->zero_total = fmax(objective->zero_total - weight * kf_loss_at_zero(objective, j), 0);
     kf_points_remove(&problem->points, j);
     if (++fit->left > problem->points.count)
         compute_constants(fit);

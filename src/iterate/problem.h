@@ -92,9 +92,12 @@ void kf_clear(const struct kf_problem *problem, double *vector);
 void kf_project(const struct kf_problem *problem, double *x);
 
 /* max over y in D of -gradient.(y-x) - mu/2 |y-x|^2, attained at y = P(x - gradient/mu): by strong convexity no point of D
- * is better than x by more. In the whole space it is |gradient|^2/(2 mu). NaN where nothing is proved (mu = 0, or free
- * coordinates). */
+ * is better than x by more. In the whole space it is |gradient|^2/(2 mu). A free intercept b adds |its gradient| |b - b*|, where
+ * b* is known to lie within bounds (squared, huber, hinge). NaN where nothing is proved (mu = 0, or other free coordinates). */
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient);
+
+/* Whether kf_gap_bound is a number, lambda being above 0. */
+bool kf_bounds_gap(const struct kf_problem *problem);
 
 /* The same over the coordinates that are not free, for any function of convexity mu. */
 double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient);

@@ -69,13 +69,6 @@ static bool values_matter(const struct kf_problem *problem, const struct kf_spre
     return spread->promise > KF_HOLD_FAR || problem->options->epsilon_kind == KF_EPSILON_RELATIVE;
 }
 
-/* The loss of point j where all scores are 0. */
-static double loss_at_zero(const struct kf_problem *problem, size_t j)
-{
-    const struct kf_objective *objective = &problem->objective;
-    return objective->loss->value(&(double){0}, 1, problem->points.place[j].target, objective->delta);
-}
-
 /* Point j joins what is known of x', or leaves it with sign -1. 1 FO. */
 static void try_point(struct kf_problem *problem, struct kf_spread *spread, size_t j, double sign)
 {
@@ -92,7 +85,7 @@ static void try_point(struct kf_problem *problem, struct kf_spread *spread, size
     if (spread->promise <= KF_HOLD_FAR)
         return;
     spread->fall += weight * objective->type->value(objective, &problem->iterate.view, j) - after;
-    spread->at_zero += weight * loss_at_zero(problem, j);
+    spread->at_zero += weight * kf_loss_at_zero(objective, j);
 }
 
 static size_t slice(const struct kf_problem *problem, size_t done)

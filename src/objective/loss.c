@@ -198,15 +198,16 @@ static double softmax_slope_bound(double score, double b, double delta)
 
 static const struct kf_loss losses[] = {
     {"squared", "(z-b)^2, for numbers", KF_NUMBERS, squared_value, squared_slope, NULL, squared_curve,
-     squared_curve_bound, squared_slope_bound, false, 0},
+     squared_curve_bound, squared_slope_bound, false, 0, 0},
     {"logistic", "log(1+exp(-bz)), for two classes; gives probabilities", KF_TWO_CLASSES, logistic_value,
-     logistic_slope, NULL, logistic_curve, logistic_curve_bound, logistic_slope_bound, true, 1},
+     logistic_slope, NULL, logistic_curve, logistic_curve_bound, logistic_slope_bound, true, 1, INFINITY},
     {"huber", "(z-b)^2 up to |z-b| = delta, linear beyond; for numbers with outliers", KF_NUMBERS, huber_value,
-     huber_slope, NULL, huber_curve, squared_curve_bound, huber_slope_bound, false, INFINITY},
+     huber_slope, NULL, huber_curve, squared_curve_bound, huber_slope_bound, false, INFINITY, 0},
     {"hinge", "max(0, 1-bz) with its corner rounded over a width of delta, for two classes", KF_TWO_CLASSES,
-     hinge_value, hinge_slope, NULL, hinge_curve, hinge_curve_bound, hinge_slope_bound, false, INFINITY},
+     hinge_value, hinge_slope, NULL, hinge_curve, hinge_curve_bound, hinge_slope_bound, false, INFINITY, 1},
     {"softmax", "log(sum_k exp z_k) - z_b, for any number of classes; gives probabilities", KF_MANY_CLASSES,
-     softmax_value, NULL, softmax_slopes, softmax_curve, softmax_curve_bound, softmax_slope_bound, true, INFINITY},
+     softmax_value, NULL, softmax_slopes, softmax_curve, softmax_curve_bound, softmax_slope_bound, true, INFINITY,
+     INFINITY},
 };
 
 const struct kf_loss *kf_loss_entry(size_t k)

@@ -31,6 +31,8 @@ struct kf_loss {
     bool probabilities;
     /* The third derivative is at most this times the second; infinite where it is not bounded so. */
     double concordance;
+    /* For classes: a score on the right side that is larger costs nothing; infinite where every one costs something. */
+    double settled;
 };
 
 static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, size_t outputs, double b, double delta,

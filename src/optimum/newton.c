@@ -11,6 +11,7 @@
 #define LAST_STEP 1e-15
 /* The quadratic model is minimised inside a domain to this share of the target. */
 #define MODEL_TO 0.1
+#define FLATTEST 1e-6
 
 /* H[lower] += curve * a a' (each entry an outputs x outputs block), for a sparse row or several outputs. */
 static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
@@ -88,6 +89,9 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
     for (size_t k = 0; k < objective->free && objective->outputs > 1; k++)
         hessian[k * size + k] *= 1 + 1e-9;
+    /* Losses with kinks may not bend at all in a free intercept: then it is the line search that says how far. */
+    if (objective->free && objective->outputs == 1 && isinf(objective->loss->concordance))
+        hessian[0] = fmax(hessian[0], FLATTEST * objective->loss->curve_bound(objective->delta));
 }
 
 bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, size_t from, size_t to,
