@@ -76,8 +76,11 @@ static const struct row table[] = {
         "Whether every stage is proved to meet epsilon, or stages may rely on an estimate from remembered gradients, "
         "which is cheaper (methods table and quadratic)."),
     COUNT("stage-budget", "N", "", "method", stage_budget, 1, 1e15,
-          "At most N gradients a stage, for methods that hold epsilon; where that is not enough the bound says so, and "
-          "the exit code is 5."),
+          "At most N gradients a stage, for methods that hold epsilon. What needs more is spread over stages; where a "
+          "stage misses epsilon for it the bound says so, and the exit code is 5."),
+    REAL("max-stage-work", "K", "", "method", max_stage_work, 3, 1e15, false,
+         "Flat latency: no stage computes more gradients than K times their mean a stage so far (at least K), as with "
+         "--stage-budget."),
     COUNT("window", "N", "", "method", window, 1, 1e15,
           "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those that "
           "remain."),

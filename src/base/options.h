@@ -30,6 +30,7 @@ struct keepfit_options {
     double epsilon;
     int epsilon_kind, guarantee;
     uint64_t stage_budget, window;
+    double max_stage_work;
     int setting;
     double alpha;
     uint64_t inner, outer;

@@ -1,29 +1,21 @@
-#include "certificate/curvature.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "certificate/internal.h"
 #include "kernels/kernels.h"
 #include "optimum/lapack.h"
 
 #define SIZE_MOST 1500
 #define WORK_VECTORS 5
-/* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them. */
-#define LEVERAGE_TIMES 4.0
 /* Above this, how far scores have moved is looked at point by point. */
 #define STRETCH_ROUGH 0.1
-
-static double concordance(const struct kf_problem *problem)
-{
-    return problem->objective.loss->concordance;
-}
 
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
     const struct kf_objective *objective = &problem->objective;
-    return kf_is_single(objective) && isfinite(concordance(problem)) && objective->lambda > 0 &&
+    return kf_is_single(objective) && isfinite(kf_concordance(problem)) && objective->lambda > 0 &&
            kf_size(problem) <= SIZE_MOST && kf_domain_is_whole(&problem->domain);
 }
 
@@ -34,6 +26,7 @@ void kf_curvature_free(struct kf_curvature *curvature)
     free(curvature->factor);
     free(curvature->work);
     free(curvature->leverages);
+    free(curvature->columns);
     memset(curvature, 0, sizeof *curvature);
 }
 
@@ -103,18 +96,33 @@ static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *a
         kf_archive_real(archive, reals[k]);
 }
 
+/* How many numbers `leverages` has. */
+static size_t listed(const struct kf_curvature *curvature)
+{
+    return curvature->measuring ? curvature->points : curvature->known;
+}
+
+static bool reserve_columns(struct kf_curvature *curvature)
+{
+    return KF_RESERVE(curvature->columns, curvature->columns_capacity, 2 * KF_COLUMNS * (curvature->size + 1));
+}
+
 void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                           struct kf_archive *archive)
 {
-    kf_archive_flag(archive, &curvature->anchored);
-    kf_archive_flag(archive, &curvature->certified);
-    kf_archive_require(archive, curvature->anchored || !curvature->certified);
+    bool *flags[] = {&curvature->anchored, &curvature->certified, &curvature->gathering, &curvature->measuring,
+                     &curvature->rough};
+    for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
+        kf_archive_flag(archive, flags[k]);
+    kf_archive_require(archive,
+                       curvature->anchored ? !curvature->gathering : !curvature->certified && !curvature->measuring);
+    kf_archive_require(archive, !curvature->certified || !curvature->measuring);
     archive_numbers(curvature, archive);
-    if (!curvature->anchored || archive->status != KEEPFIT_OK)
+    if (!(curvature->anchored || curvature->gathering) || archive->status != KEEPFIT_OK)
         return;
     kf_archive_count(archive, &curvature->points, problem->points.count);
     kf_archive_count(archive, &curvature->known, curvature->points);
-    kf_archive_array(archive, &curvature->leverages, &curvature->leverages_capacity, curvature->known);
+    kf_archive_array(archive, &curvature->leverages, &curvature->leverages_capacity, listed(curvature));
     size_t size = curvature->size, capacity = curvature->capacity;
     kf_archive_count(archive, &size, kf_size(problem));
     kf_archive_count(archive, &capacity, 2 * SIZE_MOST);
@@ -127,12 +135,17 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
     }
     curvature->size = size;
     kf_archive_array(archive, &optimum->curve, &optimum->curve_capacity, curvature->points);
-    archive_matrix(curvature, curvature->factor, archive);
     kf_archive_reals(archive, curvature->anchor, size);
+    if (curvature->anchored)
+        archive_matrix(curvature, curvature->factor, archive);
+    if (curvature->gathering || curvature->measuring || curvature->certified)
+        archive_matrix(curvature, curvature->hessian, archive);
+    if (curvature->measuring || curvature->certified)
+        archive_matrix(curvature, curvature->inverse, archive);
+    if (archive->reading && !reserve_columns(curvature))
+        archive->status = KEEPFIT_NO_MEMORY;
     if (!curvature->certified)
         return;
-    archive_matrix(curvature, curvature->hessian, archive);
-    archive_matrix(curvature, curvature->inverse, archive);
     kf_archive_reals(archive, curvature->at_sum, size);
     kf_archive_reals(archive, curvature->at_x, size);
 }
@@ -147,7 +160,7 @@ static bool follow_size(struct kf_curvature *curvature, const struct kf_problem 
         return false;
     stride = curvature->capacity;
     for (size_t k = curvature->size; k < size; k++) {
-        curvature->hessian[k * stride + k] = 2 * curvature->lambda;
+        curvature->hessian[k * stride + k] = curvature->gathering ? 0 : 2 * curvature->lambda;
         curvature->inverse[k * stride + k] = 1 / (2 * curvature->lambda);
         curvature->factor[k * stride + k] = sqrt(2 * curvature->lambda);
         for (size_t v = 0; v < WORK_VECTORS; v++)
@@ -189,188 +202,140 @@ static bool invert(struct kf_curvature *curvature)
     return info == 0;
 }
 
-/* H is all of the Hessian again. */
-static void take_hessian(struct kf_curvature *curvature, const struct kf_optimum *optimum)
-{
-    size_t size = curvature->size;
-    for (size_t k = 0; k < size; k++)
-        memcpy(curvature->hessian + k * curvature->capacity, optimum->quadratic.hessian + k * size,
-               size * sizeof(double));
-}
-
-/* a' H^-1 a */
-static double leverage_of(const struct kf_curvature *curvature, const struct kf_kernels *kernels,
-                          const keepfit_row *row)
-{
-    double sum = 0;
-    for (size_t p = 0; p < row->count; p++) {
-        const double *line = curvature->inverse + (row->index ? row->index[p] : p) * curvature->capacity;
-        double part = 0;
-        if (!row->index)
-            part = kernels->dot(row->count, line, row->value);
-        for (size_t q = 0; row->index && q < row->count; q++)
-            part += line[row->index[q]] * row->value[q];
-        sum += row->value[p] * part;
-    }
-    return sum;
-}
-
-static double measure(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
-{
-    keepfit_row row = kf_points_row(&problem->points, j);
-    return leverage_of(curvature, problem->objective.kernels, &row);
-}
-
-/* Takes those of the points from .. to-1 that are marked out of H (lower triangle). Returns how many. */
-static size_t leave_out(struct kf_curvature *curvature, const struct kf_problem *problem, const double *curve,
-                        size_t from, size_t to)
-{
-    size_t count = 0;
-    double mean = 1 / curvature->weight;
-    for (size_t j = from; j < to; j++) {
-        if (!(curvature->leverages[j] < 0))
-            continue;
-        keepfit_row row = kf_points_row(&problem->points, j);
-        for (size_t p = 0; p < row.count; p++) {
-            double *column = curvature->hessian + (row.index ? row.index[p] : p) * curvature->capacity;
-            for (size_t q = p; q < row.count; q++)
-                column[row.index ? row.index[q] : q] -= mean * curve[j] * row.value[p] * row.value[q];
-        }
-        count++;
-    }
-    return count;
-}
-
-/* H^-1, from H's lower triangle. */
-static bool invert_hessian(struct kf_curvature *curvature)
+bool kf_curvature_invert(struct kf_curvature *curvature)
 {
     copy_matrix(curvature, curvature->hessian, curvature->inverse);
     return factorise(curvature, curvature->inverse) && invert(curvature);
-}
-
-/* Measures the points from `from` on, marks those of too high a leverage and takes them out of H. False: no inverse. */
-static bool sort_out(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                     size_t from, double target)
-{
-    double mean = 0;
-    for (size_t j = from; j < curvature->points; j++)
-        mean += (curvature->leverages[j] = measure(curvature, problem, j)) / (double)(curvature->points - from);
-    if (from == 0) /* R^2 is small enough where t is below a half: |g|_{H^-1} is about sqrt(2 target) */
-        curvature->most = fmax(1 / (8 * target), LEVERAGE_TIMES * mean);
-    for (size_t j = from; j < curvature->points; j++)
-        if (curvature->leverages[j] > curvature->most)
-            curvature->leverages[j] = -1;
-    if (leave_out(curvature, problem, optimum->curve, from, curvature->points) == 0)
-        return true;
-    if (!invert_hessian(curvature))
-        return false;
-    for (size_t j = from; j < curvature->points; j++)
-        if (curvature->leverages[j] >= 0)
-            curvature->leverages[j] = measure(curvature, problem, j);
-    return true;
-}
-
-/* The largest leverage of the first `count` points in H. What is known of each is an upper bound once multiplied by
- * `inflation`, so that only those have to be measured that may be the largest. */
-static double largest_leverage(struct kf_curvature *curvature, const struct kf_problem *problem, size_t count)
-{
-    double *known = curvature->leverages, most = 0;
-    size_t first = 0;
-    for (size_t j = 1; j < count; j++)
-        if (known[j] > known[first])
-            first = j;
-    for (size_t k = 0; k <= count && count; k++) {
-        size_t j = k == 0 ? first : k - 1;
-        if (known[j] < 0 || known[j] * curvature->inflation <= most)
-            continue;
-        double now = measure(curvature, problem, j);
-        known[j] = now / curvature->inflation;
-        most = fmax(most, now);
-    }
-    return most;
-}
-
-/* R, and what is left out of H. The Hessian of the points that were there at the last anchor has shrunk by at most `inflation`
- * since their leverages were measured, by the same argument as c, so these have grown by no more; until the stream has
- * doubled, only new points are measured. */
-static bool find_leverage(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                          double target)
-{
-    bool anew = curvature->known == 0 || curvature->weight > 2 * curvature->measured;
-    size_t known = anew ? 0 : curvature->known;
-    leave_out(curvature, problem, optimum->curve, 0, known);
-    if (!invert_hessian(curvature) || !sort_out(curvature, optimum, problem, known, target))
-        return false;
-    if (anew) {
-        curvature->inflation = 1;
-        curvature->measured = curvature->weight;
-    }
-    curvature->leverage = largest_leverage(curvature, problem, known);
-    for (size_t j = known; j < curvature->points; j++) {
-        curvature->leverage = fmax(curvature->leverage, curvature->leverages[j]);
-        if (curvature->leverages[j] > 0)
-            curvature->leverages[j] /= curvature->inflation;
-    }
-    curvature->known = curvature->points;
-    return true;
 }
 
 /* c: the Hessian at x, now, is at least c H. */
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    return exp(-concordance(problem) * curvature->stretch) * weight * (1 - curvature->lost);
+    return exp(-kf_concordance(problem) * curvature->stretch) * weight * (1 - curvature->lost);
+}
+
+/* ---- making one ---- */
+
+/* What cannot be done for want of memory is an error of the stage. */
+static bool has_room(struct kf_problem *problem, bool room)
+{
+    problem->objective.memory_failed |= !room;
+    return room;
+}
+
+bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem)
+{
+    size_t size = kf_size(problem);
+    curvature->anchored = curvature->certified = curvature->measuring = curvature->gathering = false;
+    if (!has_room(problem, reserve(curvature, size)))
+        return false;
+    curvature->size = size;
+    for (size_t k = 0; k < size; k++)
+        memset(curvature->hessian + k * curvature->capacity, 0, size * sizeof(double));
+    kf_copy(problem, curvature->anchor, problem->x);
+    curvature->points = curvature->known = 0;
+    curvature->gathering = true;
+    return true;
+}
+
+bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                         size_t to)
+{
+    if (!has_room(problem, follow_size(curvature, problem) &&
+                               kf_hessian_add(optimum, problem, curvature->anchor, curvature->points, to,
+                                              curvature->hessian, curvature->capacity)))
+        return false;
+    curvature->points = to;
+    return true;
+}
+
+keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    size_t size = curvature->size;
+    double mean = kf_inverse_weight(objective);
+    curvature->gathering = false;
+    for (size_t k = 0; k < size; k++) {
+        double *column = curvature->hessian + k * curvature->capacity;
+        kf_scale(size - k, mean, column + k);
+        column[k] += k < objective->free ? 0 : 2 * objective->lambda;
+    }
+    copy_matrix(curvature, curvature->hessian, curvature->factor);
+    if (!factorise(curvature, curvature->factor))
+        return KEEPFIT_DIVERGED;
+    curvature->weight = objective->weight_total;
+    curvature->lambda = objective->lambda;
+    curvature->lost = curvature->stretch = 0;
+    curvature->anchored = true;
+    return KEEPFIT_OK;
 }
 
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
                                    struct kf_problem *problem)
 {
-    size_t size = kf_size(problem);
-    if (curvature->certified) /* what is known of leverages is passed on */
+    /* what is known of leverages is passed on */
+    size_t known = curvature->certified ? curvature->known : 0;
+    if (known)
         curvature->inflation /= shrinkage(curvature, problem);
-    else
-        curvature->known = 0;
-    curvature->anchored = curvature->certified = false;
-    if (!reserve(curvature, size) || !kf_hessian_assemble(optimum, problem, problem->x)) {
-        problem->objective.memory_failed = true;
+    if (!kf_curvature_begin(curvature, problem) ||
+        !kf_curvature_gather(curvature, optimum, problem, problem->points.count))
         return KEEPFIT_NO_MEMORY;
-    }
-    curvature->size = size;
-    take_hessian(curvature, optimum);
-    copy_matrix(curvature, curvature->hessian, curvature->factor);
-    if (!factorise(curvature, curvature->factor))
-        return KEEPFIT_DIVERGED;
-    kf_copy(problem, curvature->anchor, problem->x);
-    curvature->weight = problem->objective.weight_total;
-    curvature->lambda = problem->objective.lambda;
-    curvature->points = problem->points.count;
-    curvature->lost = 0;
-    curvature->anchored = true;
-    return KEEPFIT_OK;
+    curvature->known = known;
+    return kf_curvature_close(curvature, problem);
+}
+
+/* All is known that bounds at the anchor need. */
+static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
+{
+    mirror(curvature, curvature->hessian);
+    curvature->measuring = false;
+    curvature->certified = true;
+    kf_curvature_move(curvature, problem, sum);
+}
+
+static bool reserve_leverages(struct kf_curvature *curvature)
+{
+    return reserve_columns(curvature) &&
+           KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points);
 }
 
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                           const double *sum, double target)
 {
-    if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points)) {
-        problem->objective.memory_failed = true;
+    if (!has_room(problem, reserve_leverages(curvature)))
         return false;
-    }
-    if (concordance(problem) > 0) {
-        if (!find_leverage(curvature, optimum, problem, target)) {
-            curvature->known = 0;
-            return false;
-        }
-    } else {
-        curvature->leverage = 0;
-        if (!invert_hessian(curvature))
-            return false;
-    }
-    mirror(curvature, curvature->hessian);
-    curvature->certified = true;
-    kf_curvature_move(curvature, problem, sum);
+    curvature->leverage = 0;
+    bool found = kf_concordance(problem) > 0 ? kf_leverages_find(curvature, optimum, problem, target)
+                                             : kf_curvature_invert(curvature);
+    if (found)
+        be_certified(curvature, problem, sum);
+    else
+        curvature->known = 0;
+    return found;
+}
+
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem)
+{
+    if (!has_room(problem, reserve_leverages(curvature)) || !kf_curvature_invert(curvature))
+        return false;
+    memset(curvature->leverages, 0, curvature->points * sizeof *curvature->leverages);
+    curvature->known = 0;
+    curvature->measuring = true;
     return true;
 }
+
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
+{
+    curvature->leverage = 0;
+    for (size_t j = 0; j < curvature->points; j++)
+        curvature->leverage = fmax(curvature->leverage, curvature->leverages[j]);
+    curvature->inflation = 1;
+    curvature->measured = curvature->weight;
+    be_certified(curvature, problem, sum);
+}
+
+/* ---- using it ---- */
 
 static void times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out)
 {
@@ -387,24 +352,6 @@ double kf_curvature_length(const struct kf_curvature *curvature, const double *v
     return sqrt(fmax(kf_dot(curvature->size, v, bent), 0));
 }
 
-/* max |a_j.delta| over the points in H. */
-static double largest_score(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *delta)
-{
-    double most = 0;
-    for (size_t j = 0; j < curvature->points; j++) {
-        if (curvature->leverages[j] < 0)
-            continue;
-        keepfit_row row = kf_points_row(&problem->points, j);
-        double score;
-        if (row.index)
-            kf_row_scores(&row, delta, curvature->size, 1, &score);
-        else
-            score = problem->objective.kernels->dot(row.count, row.value, delta);
-        most = fmax(most, fabs(score));
-    }
-    return most;
-}
-
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
 {
     if (!curvature->certified)
@@ -414,8 +361,7 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     for (size_t k = 0; k < size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
     curvature->stretch = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
-    if (curvature->stretch > STRETCH_ROUGH)
-        curvature->stretch = fmin(curvature->stretch, largest_score(curvature, problem, delta));
+    curvature->rough = curvature->stretch > STRETCH_ROUGH;
     kf_copy(problem, delta, problem->x);
     memset(delta, 0, free * sizeof *delta);
     times(curvature, curvature->inverse, delta, curvature->at_x);
@@ -423,6 +369,18 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     curvature->x_x = kf_dot(size, delta, curvature->at_x);
     curvature->sum_x = kf_dot(size, sum, curvature->at_x);
     curvature->sum_sum = kf_dot(size, sum, curvature->at_sum);
+}
+
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem)
+{
+    if (!curvature->certified || !curvature->rough)
+        return false;
+    double *delta = scratch(curvature, 0);
+    for (size_t k = 0; k < curvature->size; k++)
+        delta[k] = problem->x[k] - curvature->anchor[k];
+    curvature->stretch = fmin(curvature->stretch, kf_scores_most(curvature, problem, delta));
+    curvature->rough = false;
+    return true;
 }
 
 /* The sum changes by factor*row: so do the products with it. Returns row'H^-1 row. */
@@ -451,30 +409,33 @@ static double change_sum(struct kf_curvature *curvature, const struct kf_problem
 void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                         size_t j, double factor)
 {
-    bool inside = j < curvature->points;
-    if (!curvature->anchored)
+    bool inside = j<curvature->points, has_marks = kf_concordance(problem)> 0;
+    if (!curvature->anchored && !curvature->gathering)
         return;
-    if (curvature->certified) {
+    if (curvature->certified || curvature->measuring) {
         keepfit_row row = kf_points_row(&problem->points, j);
-        double leverage = change_sum(curvature, problem, &row, -factor);
-        bool in_hessian = inside && !(concordance(problem) > 0 && curvature->leverages[j] < 0);
-        if (in_hessian)
+        double leverage =
+            curvature->certified ? change_sum(curvature, problem, &row, -factor) : kf_leverage(curvature, problem, j);
+        if (inside && !(has_marks && curvature->leverages[j] < 0))
             curvature->lost += optimum->curve[j] / curvature->weight * leverage;
         if (!(curvature->lost < 1))
-            curvature->certified = false;
+            curvature->certified = curvature->measuring = false;
     }
     if (!inside)
         return;
+    if (curvature->gathering)
+        kf_hessian_take_out(optimum, problem, j, 1, curvature->hessian, curvature->capacity);
     kf_points_close_gap(optimum->curve, curvature->points, 1, j);
-    if (j < curvature->known)
-        kf_points_close_gap(curvature->leverages, curvature->known--, 1, j);
+    if (j < listed(curvature))
+        kf_points_close_gap(curvature->leverages, listed(curvature), 1, j);
+    curvature->known -= j < curvature->known;
     curvature->points--;
-    curvature->anchored = curvature->anchored && curvature->certified; /* what is not certified can no longer be */
+    curvature->anchored &= curvature->certified || curvature->measuring; /* what is neither can no longer be */
 }
 
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor)
 {
-    if (curvature->anchored && !follow_size(curvature, problem))
+    if ((curvature->anchored || curvature->gathering) && !follow_size(curvature, problem))
         return false;
     if (!curvature->certified)
         return true;
@@ -496,7 +457,7 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
 double kf_curvature_reach(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
     double square = kf_curvature_decrement(curvature, problem);
-    return concordance(problem) * sqrt(curvature->leverage * square) / shrinkage(curvature, problem);
+    return kf_concordance(problem) * sqrt(curvature->leverage * square) / shrinkage(curvature, problem);
 }
 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem)
@@ -504,7 +465,7 @@ double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_
     if (!curvature->certified)
         return INFINITY;
     double square = kf_curvature_decrement(curvature, problem), c = shrinkage(curvature, problem);
-    double t = kf_curvature_reach(curvature, problem), root = concordance(problem) * sqrt(curvature->leverage);
+    double t = kf_curvature_reach(curvature, problem), root = kf_concordance(problem) * sqrt(curvature->leverage);
     if (!(t < 1))
         return INFINITY;
     if (t < 1e-4) /* t + (1-t) ln(1-t) = t^2/2 + t^3/6 + ..., without its cancellation */

@@ -19,8 +19,10 @@
 #include "optimum/optimum.h"
 
 struct kf_curvature {
-    bool anchored;  /* there is a factor for steps */
-    bool certified; /* and what bounds need */
+    bool anchored;             /* there is a factor for steps */
+    bool certified;            /* and what bounds need */
+    bool plain;                /* nothing is left out of H, and all leverages are measured at every anchor */
+    bool gathering, measuring; /* in pieces: H is not complete, or leverages are not */
     size_t size, capacity;
     double *hessian; /* H, both triangles, leading dimension capacity like the next two */
     double *inverse;
@@ -29,7 +31,8 @@ struct kf_curvature {
     double *anchor, *at_sum, *at_x;  /* p; H^-1 sum; H^-1 x (regularised coordinates) */
     double sum_sum, sum_x, x_x;      /* sum'H^-1 sum, sum'H^-1 x, x'H^-1 x */
     double weight, lambda, leverage; /* W0, lambda then, R^2 */
-    double stretch;                  /* r */
+    double stretch;                  /* r, or */
+    bool rough;                      /* an upper bound of it that may be far too large */
     double lost;                     /* share of H that has left with its points */
     size_t points;                   /* that H was made of */
     double *leverages;               /* of the points, when measured; negative: left out of H */
@@ -37,6 +40,8 @@ struct kf_curvature {
     double measured;                 /* weight when all were measured */
     size_t known;                    /* points that are in `leverages`; 0: none */
     size_t leverages_capacity;
+    double *columns; /* rows on their way through BLAS, and what comes out */
+    size_t columns_capacity;
 };
 
 /* With the anchor's score curvatures, which lie in `optimum`. */
@@ -55,6 +60,19 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
  * bound that is aimed at. False: no memory, or no inverse. */
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                           const double *sum, double target);
+/* The same in pieces, for stages that may not do it at once. H is gathered at problem->x as it is at the beginning, closed when
+ * it has all points (KEEPFIT_DIVERGED: it has no factor), and measured: some `most` points at a time, until all `points` are
+ * known; then some may be left out, and all measured again. */
+bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem);
+bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                         size_t to);
+keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem);
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem);
+size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
+bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                         const struct kf_problem *problem, double target, bool *again);
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+
 /* Follows the newest point, whose factor at problem->x is given; new features have been made room for. False: no memory. */
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor);
 /* Point j leaves, whose factor at problem->x is given. By H - sum k a a' >= (1 - sum k a'H^-1 a) H the share of H that is lost
@@ -63,6 +81,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
                         size_t j, double factor);
 /* x has moved, or the sum is not what it was. */
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+/* Looks at the scores one by one where r is rough. False: it was not. */
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem);
 /* The bound at problem->x; infinite where nothing is proved. */
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* |g|^2_{H^-1}, and t */

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define MOVES_MOST 16
+/* A relative target is no less than this share of the objective at 0, which is rounding: the optimum may be worth 0. */
+#define FINEST 1e-15
 
 static bool is_relative(const struct kf_problem *problem)
 {
@@ -54,8 +56,9 @@ double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *probl
     double epsilon = problem->options->epsilon;
     switch (problem->options->epsilon_kind) {
     case KF_EPSILON_RELATIVE:
-        return epsilon / (1 + epsilon) *
-               fmax(goal->losses * kf_inverse_weight(objective) + objective->lambda * square, 0);
+        return fmax(epsilon / (1 + epsilon) *
+                        (goal->losses * kf_inverse_weight(objective) + objective->lambda * square),
+                    FINEST * objective->zero_total * kf_inverse_weight(objective));
     case KF_EPSILON_STAT:
         return epsilon / (double)problem->points.count;
     default:

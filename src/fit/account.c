@@ -8,12 +8,9 @@ static void update_constants(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    double weight = problem->points.place[newest].weight;
-    objective->weight_total += weight;
+    kf_objective_count(objective, problem->points.count - 1);
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
         objective->lambda = fit->options->lambda_total / objective->weight_total;
-    objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, newest));
 }
 
 static bool is_wrong(const struct kf_objective *objective, double target)

@@ -85,7 +85,9 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
     const struct kf_running *running = &fit->running[fit->running_count - 1];
     if (!running->method->take || !(fit->problem.objective.weight_total > 0))
         return KEEPFIT_OK;
-    return running->method->take(&fit->problem, running->state, &fit->error);
+    status = running->method->take(&fit->problem, running->state, &fit->error);
+    fit->problem.fo_before = fit->problem.objective.fo; /* a block's allowance is for what comes after its points */
+    return status;
 }
 
 /* The whole block is recorded before any of it is taken. */

@@ -374,12 +374,26 @@ static void keep_account(keepfit_fit *fit)
     fit->missed += problem->bound > problem->target;
 }
 
+void kf_fit_allow(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    const keepfit_options *options = fit->options;
+    uint64_t spent = problem->objective.fo;
+    problem->fo_before = spent;
+    problem->allowance = options->stage_budget ? options->stage_budget : UINT64_MAX;
+    if (isnan(options->max_stage_work))
+        return;
+    double mean = fit->arrived ? fmax((double)spent / (double)fit->arrived, 1) : 1;
+    double most = fmin(options->max_stage_work * mean, 1e18);
+    if (most < (double)problem->allowance)
+        problem->allowance = (uint64_t)most;
+}
+
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 {
     struct kf_problem *problem = &fit->problem;
     keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
-    problem->fo_before = problem->objective.fo;
     const struct kf_running *running = at_work(fit);
     kf_iterate_write(problem); /* what was looked at since the last stage leaves no trace */
     if (problem->objective.weight_total > 0)
@@ -433,6 +447,7 @@ static size_t foresee_draw(const keepfit_fit *fit)
 keepfit_status kf_fit_ready(keepfit_fit *fit)
 {
     kf_archive_free(&fit->snapshot);
+    kf_fit_allow(fit);
     if (fit->death.status != KEEPFIT_OK)
         fit->error = fit->death;
     else

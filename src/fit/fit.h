@@ -56,6 +56,8 @@ struct keepfit_fit {
 /* Point k of a block, which goes on owning the row. */
 keepfit_point kf_block_point(const keepfit_block *block, size_t k);
 
+/* A stage begins: what it may spend, from --stage-budget and, through the mean so far, --max-stage-work. */
+void kf_fit_allow(keepfit_fit *fit);
 /* A point's way in, in this order. */
 keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears the error */
 keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error);

@@ -11,12 +11,10 @@ static void compute_constants(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
-    objective->weight_total = objective->curvature_most = 0;
-    for (size_t j = 0; j < problem->points.count; j++) {
-        double weight = problem->points.place[j].weight;
-        objective->weight_total += weight;
-        objective->curvature_most = fmax(objective->curvature_most, weight * objective->type->curvature(objective, j));
-    }
+    objective->weight_total = objective->curvature_most = objective->zero_total = 0;
+    objective->row_most = objective->target_most = 0;
+    for (size_t j = 0; j < problem->points.count; j++)
+        kf_objective_count(objective, j);
     fit->left = 0;
 }
 
@@ -62,7 +60,9 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     kf_iterate_write(problem);
     if (fit->arrivals)
         memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
-    objective->weight_total = fmax(objective->weight_total - problem->points.place[j].weight, 0);
+    double weight = problem->points.place[j].weight;
+    objective->weight_total = fmax(objective->weight_total - weight, 0);
+    objective->zero_total = fmax(objective->zero_total - weight * kf_loss_at_zero(objective, j), 0);
     kf_points_remove(&problem->points, j);
     if (++fit->left > problem->points.count)
         compute_constants(fit);
@@ -107,6 +107,8 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
     bool room = true;
     for (size_t k = count; k > 0 && room; k--) /* the last first: the others keep their places */
         room = kf_fit_drop(fit, (size_t)indices[k - 1]);
+    if (count > 1)
+        kf_fit_allow(fit); /* what it took to take them out is not counted */
     status = kf_fit_settle(fit);
     fit->seconds += kf_fit_clock() - start;
     if (!room && status == KEEPFIT_OK)

@@ -15,6 +15,7 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     memset(problem, 0, sizeof *problem);
     problem->options = options;
     problem->bound = problem->target = NAN;
+    problem->allowance = UINT64_MAX;
     problem->objective.points = &problem->points;
     problem->objective.delta = options->delta;
     problem->objective.kernels = kf_kernels_best();
@@ -208,15 +209,49 @@ double kf_held_bound(const struct kf_problem *problem, double mu, const double *
     return bound > 0 ? bound : 0;
 }
 
+/* |x*| at most, x* the optimum without its intercept: that of the domain; and as lambda |x*|^2 <= g* <= g(0), where 0 is in it. */
+static double optimum_norm_most(const struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    const struct kf_domain *domain = &problem->domain;
+    const struct kf_domain_type *type = domain->type;
+    bool has_zero = !type->constant_sum && (!type->lowest || (type->lowest(domain) <= 0 && type->highest(domain) >= 0));
+    double norm = type->radius(domain, kf_size(problem) - objective->free);
+    return has_zero ? fmin(norm, sqrt(objective->zero_total * kf_inverse_weight(objective) / objective->lambda)) : norm;
+}
+
+/* |b*| at most, for a best intercept b*. Beyond it all scores would lie on one side of their targets, or all points of one class
+ * would cost nothing, and a smaller one were no worse. Infinite where no score is enough (logistic, softmax). */
+static double intercept_most(const struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double scores = objective->loss->targets == KF_NUMBERS ? objective->target_most : objective->loss->settled;
+    return scores + objective->row_most * optimum_norm_most(problem);
+}
+
+bool kf_bounds_gap(const struct kf_problem *problem)
+{
+    return !problem->objective.free || isfinite(problem->objective.loss->settled);
+}
+
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)
 {
-    bool proved = !problem->objective.free && !problem->objective.hidden;
-    return !proved ? NAN : kf_held_bound(problem, 2 * problem->objective.lambda, x, gradient);
+    const struct kf_objective *objective = &problem->objective;
+    if (objective->hidden)
+        return NAN;
+    double bound = kf_held_bound(problem, 2 * objective->lambda, x, gradient);
+    if (!objective->free)
+        return bound;
+    bound += fabs(gradient[0]) * (fabs(x[0]) + intercept_most(problem));
+    return isfinite(bound) ? bound : NAN;
 }
 
 double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient)
 {
     const struct kf_objective *objective = &problem->objective;
+    double bound = kf_gap_bound(problem, x, gradient);
+    if (!isnan(bound) || !(objective->lambda > 0))
+        return bound;
     double curve = objective->loss ? 0.1 * objective->loss->curve_bound(objective->delta) : 1;
     return kf_held_bound(problem, 2 * objective->lambda, x, gradient) +
            kf_square(objective->free, gradient) / (2 * curve);

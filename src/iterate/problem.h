@@ -3,6 +3,8 @@
 #ifndef KF_PROBLEM_H
 #define KF_PROBLEM_H
 
+#include <math.h>
+
 #include "base/archive.h"
 #include "base/options.h"
 #include "base/random.h"
@@ -26,6 +28,7 @@ struct kf_problem {
     double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double target;                      /* what it has to be at most at this stage; NaN where nothing is promised */
     uint64_t fo_before;                 /* FOs before this stage */
+    uint64_t allowance;                 /* and how many it may spend; UINT64_MAX: any number */
     const volatile int *stop;           /* a flag that ends the stage's work early; may be NULL */
     double *scratch;                    /* one vector, for projections; NULL where there are none */
     double *spare;                      /* another, for kf_gap_bound inside a domain */
@@ -61,13 +64,25 @@ static inline size_t kf_size(const struct kf_problem *problem)
     return kf_dimension(&problem->objective);
 }
 
-/* Whether the stage may compute so many gradients more; none when it was asked to stop. */
+/* Whether there is a limit to what a stage may spend. */
+static inline bool kf_is_limited(const struct kf_problem *problem)
+{
+    return problem->options->stage_budget || !isnan(problem->options->max_stage_work);
+}
+
+/* Gradients that the stage may still compute; none when it was asked to stop. */
+static inline uint64_t kf_left(const struct kf_problem *problem)
+{
+    uint64_t spent = problem->objective.fo - problem->fo_before;
+    if (problem->stop && *problem->stop)
+        return 0;
+    return spent < problem->allowance ? problem->allowance - spent : 0;
+}
+
+/* Whether the stage may compute so many gradients more. */
 static inline bool kf_affords(const struct kf_problem *problem, uint64_t gradients)
 {
-    if (problem->stop && *problem->stop)
-        return false;
-    uint64_t budget = problem->options->stage_budget;
-    return budget == 0 || problem->objective.fo - problem->fo_before + gradients <= budget;
+    return gradients <= kf_left(problem);
 }
 
 void kf_copy(const struct kf_problem *problem, double *to, const double *from);
@@ -77,9 +92,13 @@ void kf_clear(const struct kf_problem *problem, double *vector);
 void kf_project(const struct kf_problem *problem, double *x);
 
 /* max over y in D of -gradient.(y-x) - mu/2 |y-x|^2, attained at y = P(x - gradient/mu): by strong convexity no point of D
- * is better than x by more. In the whole space it is |gradient|^2/(2 mu). NaN where nothing is proved (mu = 0, free
- * coordinates, or a network, which is not convex). */
+ * is better than x by more. In the whole space it is |gradient|^2/(2 mu). A free intercept b adds |its gradient| |b - b*|, where
+ * b* is known to lie within bounds (squared, huber, hinge). NaN where nothing is proved: mu = 0, other free coordinates, or a
+ * network, which is not convex. */
 double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient);
+
+/* Whether kf_gap_bound is a number, lambda being above 0. */
+bool kf_bounds_gap(const struct kf_problem *problem);
 
 /* The same over the coordinates that are not free, for any function of convexity mu. */
 double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient);

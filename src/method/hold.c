@@ -21,19 +21,18 @@
 #define DOUBT_LEAST 0.02
 #define DOUBT_MOST 1.0
 #define TRIES_MOST 20
-/* A step is good if the slope at its end is at most this share of the one at its start, uphill. */
-#define SLOPE_MOST 0.5
-#define FAR 1.0
-/* A step that takes the decrement down by less than this asks for a Hessian at the current x. */
-#define CONTRACTION_LEAST 0.6
 
 keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse)
 {
     hold->reuse = reuse;
+    hold->curvature.plain = hold->spread.curvature.plain = !reuse;
     bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
                 kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
                 kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
-    if (reuse && problem->options->guarantee == KF_GUARANTEE_ESTIMATE)
+    bool spread = kf_is_limited(problem); /* which is proved in any case */
+    if (spread)
+        room = room && kf_spread_create(problem, &hold->spread);
+    if (reuse && problem->options->guarantee == KF_GUARANTEE_ESTIMATE && !spread)
         room = room && kf_problem_vector(problem, &hold->origin);
     hold->doubt = DOUBT_FIRST;
     return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
@@ -45,6 +44,7 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
     (void)problem;
     hold->tracked = false;
     hold->curvature.anchored = hold->curvature.certified = false;
+    kf_spread_forget(&hold->spread);
 }
 
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
@@ -58,6 +58,10 @@ void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive 
     kf_archive_real(archive, &hold->doubt);
     kf_goal_archive(&hold->goal, archive);
     kf_curvature_archive(&hold->curvature, &hold->optimum, problem, archive);
+    if (!kf_is_limited(problem))
+        return;
+    kf_problem_archive_vector(problem, archive, &hold->direction);
+    kf_spread_archive(problem, &hold->spread, archive);
 }
 
 void kf_hold_destroy(void *state)
@@ -65,6 +69,7 @@ void kf_hold_destroy(void *state)
     struct kf_hold *hold = state;
     kf_optimum_free(&hold->optimum);
     kf_curvature_free(&hold->curvature);
+    kf_spread_free(&hold->spread);
 }
 
 static void measure_square(struct kf_problem *problem, struct kf_hold *hold)
@@ -121,7 +126,8 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
     kf_factors(objective, &problem->iterate.view, newest, factors);
     objective->type->add(objective, 1, newest, factors, hold->sum);
     kf_goal_take(&hold->goal, problem, &problem->iterate.view, newest);
-    bool room = kf_curvature_take(&hold->curvature, problem, newest, factors[0]);
+    bool room =
+        kf_curvature_take(&hold->curvature, problem, newest, factors[0]) && kf_spread_take(problem, &hold->spread);
     return room ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
@@ -134,6 +140,8 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
         return off * off / 2;
     }
     double bound = kf_curvature_bound(&hold->curvature, problem);
+    if (!(bound <= enough) && kf_curvature_refine(&hold->curvature, problem))
+        bound = kf_curvature_bound(&hold->curvature, problem);
     if (bound <= enough)
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
@@ -141,20 +149,45 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     return isinf(bound) ? NAN : bound;
 }
 
-static bool must_anchor(const struct kf_problem *problem, const struct kf_hold *hold)
+bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
 {
-    const struct kf_curvature *curvature = &hold->curvature;
-    return !hold->reuse || !curvature->anchored || curvature->lost > LOST_MOST ||
-           (curvature->certified && curvature->stretch > STRETCH_MOST) ||
-           problem->objective.weight_total > GROWTH_MOST * curvature->weight;
+    struct kf_curvature *curvature = &hold->curvature;
+    if (!curvature->anchored || curvature->lost > LOST_MOST ||
+        problem->objective.weight_total > GROWTH_MOST * curvature->weight)
+        return true;
+    if (curvature->certified && curvature->stretch > STRETCH_MOST)
+        kf_curvature_refine(curvature, problem);
+    return curvature->certified && curvature->stretch > STRETCH_MOST;
 }
 
-/* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
-static double aim(struct kf_problem *problem, struct kf_hold *hold)
+static bool must_anchor(const struct kf_problem *problem, struct kf_hold *hold)
+{
+    return !hold->reuse || kf_hold_is_outgrown(problem, hold);
+}
+
+double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold)
 {
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
     kf_curvature_step(&hold->curvature, problem, hold->gradient, hold->direction);
     return -kf_dot(kf_size(problem), hold->gradient, hold->direction);
+}
+
+void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold)
+{
+    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
+    problem->bound = best_bound(problem, hold, problem->target);
+}
+
+void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses)
+{
+    measure_square(problem, hold);
+    hold->goal.losses = losses;
+    kf_curvature_move(&hold->curvature, problem, hold->sum);
+}
+
+bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    return hold->reuse && !problem->objective.free && problem->points.count < EARLY * kf_size(problem);
 }
 
 static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
@@ -172,7 +205,7 @@ static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
     size_t size = kf_size(problem);
     if (!hold->origin || !hold->curvature.certified || must_anchor(problem, hold))
         return false;
-    aim(problem, hold);
+    kf_hold_aim(problem, hold);
     double change = kf_dot(size, hold->sum, hold->direction);
     kf_add(size, 1, hold->direction, problem->x);
     problem->steps++;
@@ -205,7 +238,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     double length = 1, at = 0;
     /* A slope says little of a step that promises much: where the loss is flat the end of one that went far astray is flat
      * too. There the value decides. */
-    bool far = decrement > FAR;
+    bool far = decrement > KF_HOLD_FAR;
     double value = far ? kf_objective_value(&problem->objective, problem->x) : 0;
     kf_copy(problem, hold->start, problem->x);
     kf_copy(problem, hold->start_sum, hold->sum);
@@ -219,7 +252,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
         kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
         double slope = kf_dot(size, hold->gradient, hold->direction);
         bool lower = !far || kf_objective_value(&problem->objective, problem->x) <= value - 1e-4 * length * decrement;
-        if (slope <= SLOPE_MOST * decrement && lower)
+        if (slope <= KF_HOLD_SLOPE_MOST * decrement && lower)
             return true;
         length *= slope > 0 ? fmax(decrement / (decrement + slope), 0.05) : 0.25;
     }
@@ -236,19 +269,19 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
     double before = INFINITY;
     bool fresh = false;
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        double decrement = fresh || must_anchor(problem, hold) ? INFINITY : aim(problem, hold);
-        if (!(decrement < CONTRACTION_LEAST * before)) {
+        double decrement = fresh || must_anchor(problem, hold) ? INFINITY : kf_hold_aim(problem, hold);
+        /* An old Hessian is no guide for a step that promises much. */
+        if (!(decrement < fmin(KF_HOLD_CONTRACTION * before, KF_HOLD_FAR))) {
             if (!kf_affords(problem, 2 * pass))
                 return true; /* what there is has to do */
             if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)
                 return false;
             fresh = true;
-            decrement = aim(problem, hold);
+            decrement = kf_hold_aim(problem, hold);
         }
         if (!isfinite(decrement) || !advance(problem, hold, decrement))
             return !kf_affords(problem, pass);
-        bool early = hold->reuse && !problem->objective.free && pass < EARLY * kf_size(problem);
-        if (!curvature->certified && !early && decrement < CERTIFY_BELOW * problem->target)
+        if (!curvature->certified && !kf_hold_is_early(problem, hold) && decrement < CERTIFY_BELOW * problem->target)
             kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
         if (is_enough(problem, hold) || (isnan(problem->bound) && decrement <= SOLVE_TO * problem->target))
@@ -290,8 +323,7 @@ static keepfit_status solve_anew(struct kf_problem *problem, struct kf_hold *hol
     return KEEPFIT_OK;
 }
 
-/* With free coordinates and no curvature the gradient's norm proves nothing; an estimate decides then. */
-static bool is_good(struct kf_problem *problem, struct kf_hold *hold)
+bool kf_hold_is_good(const struct kf_problem *problem, const struct kf_hold *hold)
 {
     if (!isnan(problem->bound))
         return problem->bound <= problem->target;
@@ -308,6 +340,7 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
     kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
     kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
+    kf_spread_leave(problem, hold, j);
 }
 
 keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error)
@@ -321,9 +354,12 @@ keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_e
     struct kf_hold *hold = state;
     if (!hold->tracked)
         track(problem, hold);
-    problem->target = kf_goal_target(&hold->goal, problem, hold->square);
-    problem->bound = best_bound(problem, hold, problem->target);
-    if (is_good(problem, hold))
+    kf_hold_judge(problem, hold);
+    if (kf_is_limited(problem) && kf_curvature_suits(problem)) {
+        kf_spread_work(problem, hold);
+        return KEEPFIT_OK;
+    }
+    if (kf_hold_is_good(problem, hold))
         return KEEPFIT_OK;
     if (kf_curvature_suits(problem) && (model_step(problem, hold) || improve(problem, hold)))
         return KEEPFIT_OK;

@@ -11,6 +11,14 @@
 #include "certificate/curvature.h"
 #include "certificate/goal.h"
 #include "method/method.h"
+#include "method/spread.h"
+
+/* A step is good if the slope at its end is at most this share of the one at its start, uphill; of one that promises more than
+ * KF_HOLD_FAR the value decides too. */
+#define KF_HOLD_SLOPE_MOST 0.5
+#define KF_HOLD_FAR 1.0
+/* A step that takes the decrement down by less than this asks for a Hessian at the current x. */
+#define KF_HOLD_CONTRACTION 0.6
 
 struct kf_hold {
     bool reuse;  /* Newton's steps with the Hessian of an earlier x, while it serves */
@@ -24,6 +32,7 @@ struct kf_hold {
     struct kf_goal goal;
     struct kf_curvature curvature;
     struct kf_optimum optimum;
+    struct kf_spread spread; /* where stages are limited */
 };
 
 keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse);
@@ -36,5 +45,17 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j);
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive);
 void kf_hold_forget(struct kf_problem *problem, void *state);
 void kf_hold_destroy(void *state);
+
+/* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
+double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold);
+/* The stage's target and bound as they are now, and whether that is good enough: with free coordinates and no curvature the
+ * gradient's norm proves nothing, and an estimate decides. */
+void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold);
+bool kf_hold_is_good(const struct kf_problem *problem, const struct kf_hold *hold);
+/* x has moved; hold->sum is the gradient sum there, and the losses are summed too where epsilon is relative. */
+void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses);
+/* Whether the Hessian no longer serves; whether it is too early for its bounds. */
+bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold);
+bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold);
 
 #endif

@@ -79,7 +79,7 @@ static double measure(struct kf_problem *problem, struct table *table)
     table->xx = kf_square(size - free, x + free);
     table->followed = 0;
     kf_complete_gradient(&problem->objective, gradient, x, gradient);
-    double bound = free ? kf_gap_estimate(problem, x, gradient) : kf_gap_bound(problem, x, gradient);
+    double bound = kf_gap_estimate(problem, x, gradient);
     kf_give_back(problem, gradient);
     return bound;
 }
@@ -231,7 +231,7 @@ static keepfit_status table_settle(struct kf_problem *problem, void *state, keep
         tell_goal(problem, table, exact);
         make_exact(problem, table);
     }
-    if (objective->free) /* an estimate, which proves nothing */
+    if (!kf_bounds_gap(problem)) /* an estimate, which proves nothing */
         problem->bound = NAN;
     return KEEPFIT_OK;
 }

@@ -32,6 +32,8 @@ struct kf_loss {
     bool probabilities;
     /* The third derivative is at most this times the second; infinite where it is not bounded so. */
     double concordance;
+    /* For classes: a score on the right side that is larger costs nothing; infinite where every one costs something. */
+    double settled;
     /* How the option names it where that is not the name alone: the scores come from a network, and the objective is not
      * convex. NULL for linear models. */
     const char *network;

@@ -26,6 +26,28 @@ void kf_complete_gradient(const struct kf_objective *objective, const double *su
         gradient[k] = mean * sum[k] + shrink * x[k];
 }
 
+double kf_loss_at_zero(struct kf_objective *objective, size_t j)
+{
+    if (!objective->loss)
+        return 0;
+    memset(objective->scores, 0, objective->outputs * sizeof *objective->scores);
+    return objective->loss->value(objective->scores, objective->outputs, objective->points->place[j].target,
+                                  objective->delta);
+}
+
+void kf_objective_count(struct kf_objective *objective, size_t j)
+{
+    const struct kf_place *place = &objective->points->place[j];
+    keepfit_row row = kf_points_row(objective->points, j);
+    size_t lead = objective->free && objective->loss ? 1 : 0;
+    objective->weight_total += place->weight;
+    objective->zero_total += place->weight * kf_loss_at_zero(objective, j);
+    objective->curvature_most =
+        fmax(objective->curvature_most, place->weight * objective->type->curvature(objective, j));
+    objective->row_most = fmax(objective->row_most, sqrt(kf_square(row.count - lead, row.value + lead)));
+    objective->target_most = fmax(objective->target_most, fabs(place->target));
+}
+
 double kf_regulariser(const struct kf_objective *objective, const double *x)
 {
     return objective->lambda * kf_square(kf_dimension(objective) - objective->free, x + objective->free);

@@ -36,6 +36,9 @@ struct kf_objective {
     double lambda;         /* at this stage */
     double weight_total;   /* W_i */
     double curvature_most; /* max over j of w_j * (curvature bound of loss_j) */
+    double zero_total;     /* sum of w_j times the loss where all scores are 0; 0 for user-written objectives */
+    double row_most;       /* the largest |row|, free coordinates not counted */
+    double target_most;    /* the largest |target| */
     uint64_t fo;
     bool callback_failed;
     bool
@@ -81,6 +84,11 @@ static inline double kf_inverse_weight(const struct kf_objective *objective)
 {
     return objective->weight_total > 0 ? 1 / objective->weight_total : 0;
 }
+
+/* Point j's share in W, zero_total and the maxima. */
+void kf_objective_count(struct kf_objective *objective, size_t j);
+/* Its loss where all scores are 0. */
+double kf_loss_at_zero(struct kf_objective *objective, size_t j);
 
 /* w_j times the factors of point j at x. Counts one FO. */
 void kf_factors(struct kf_objective *objective, const struct kf_view *x, size_t j, double *factors);

@@ -49,7 +49,7 @@ bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standin
 bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const double *direction, double slope,
                     double *candidate);
 
-/* Fills optimum->curve at x, counting one FO a point. */
-void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const double *x);
+/* Fills optimum->curve of the points from .. to-1 at x, counting one FO a point. */
+void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, size_t from, size_t to);
 
 #endif

@@ -9,6 +9,8 @@ void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, c
 void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a,
             const int *lda, const double *beta, double *c, const int *ldc);
+void dsymm_(const char *side, const char *uplo, const int *m, const int *n, const double *alpha, const double *a,
+            const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);
 void dsymv_(const char *uplo, const int *n, const double *alpha, const double *a, const int *lda, const double *x,
             const int *incx, const double *beta, double *y, const int *incy);
 

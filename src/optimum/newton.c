@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "kernels/kernels.h"
 #include "optimum/internal.h"
 #include "optimum/lapack.h"
@@ -10,10 +11,11 @@
 #define LAST_STEP 1e-15
 /* The quadratic model is minimised inside a domain to this share of the target. */
 #define MODEL_TO 0.1
+#define FLATTEST 1e-6
 
 /* H[lower] += curve * a a' (each entry an outputs x outputs block), for a sparse row or several outputs. */
 static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
-                      double *hessian, size_t size)
+                      double *hessian, size_t stride)
 {
     keepfit_row row = kf_points_row(objective->points, j);
     size_t outputs = objective->outputs;
@@ -25,7 +27,7 @@ static void add_outer(const struct kf_objective *objective, size_t j, const doub
             for (size_t k = 0; k < outputs; k++)
                 for (size_t l = 0; l < outputs; l++)
                     if (line + l >= column + k)
-                        hessian[(column + k) * size + line + l] += product * curve[k * outputs + l];
+                        hessian[(column + k) * stride + line + l] += product * curve[k * outputs + l];
         }
     }
 }
@@ -35,14 +37,15 @@ struct batch {
     double *columns;
     size_t size, count;
     double *hessian;
+    size_t stride;
 };
 
 static void batch_flush(struct batch *batch)
 {
-    int n = (int)batch->size, k = (int)batch->count;
+    int n = (int)batch->size, k = (int)batch->count, stride = (int)batch->stride;
     double unit = 1;
     if (k && n)
-        dsyrk_("L", "N", &n, &k, &unit, batch->columns, &n, &unit, batch->hessian, &n);
+        dsyrk_("L", "N", &n, &k, &unit, batch->columns, &n, &unit, batch->hessian, &stride);
     batch->count = 0;
 }
 
@@ -56,36 +59,59 @@ static void batch_add(struct batch *batch, const keepfit_row *row, double curve)
         batch_flush(batch);
 }
 
-static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
+/* Adds scale times the Hessians of the points from .. to-1, whose curvatures are known. */
+static void add_range(struct kf_optimum *optimum, struct kf_problem *problem, size_t from, size_t to, double scale,
+                      double *hessian, size_t stride)
 {
     const struct kf_objective *objective = &problem->objective;
-    size_t size = kf_size(problem), each = objective->outputs * objective->outputs;
-    double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
-    struct batch batch = {.columns = optimum->columns, .size = size, .hessian = hessian};
-    memset(hessian, 0, size * size * sizeof *hessian);
-    for (size_t j = 0; j < problem->points.count; j++) {
+    size_t each = objective->outputs * objective->outputs;
+    struct batch batch = {.columns = optimum->columns, .size = kf_size(problem), .hessian = hessian, .stride = stride};
+    for (size_t j = from; j < to; j++) {
         const double *curve = optimum->curve + j * each;
         keepfit_row row = kf_points_row(&problem->points, j);
         if (objective->outputs == 1 && !row.index)
-            batch_add(&batch, &row, curve[0] * mean);
+            batch_add(&batch, &row, curve[0] * scale);
         else
-            add_outer(objective, j, curve, mean, hessian, size);
+            add_outer(objective, j, curve, scale, hessian, stride);
     }
     batch_flush(&batch);
+}
+
+static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    size_t size = kf_size(problem);
+    double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
+    memset(hessian, 0, size * size * sizeof *hessian);
+    add_range(optimum, problem, 0, problem->points.count, mean, hessian, size);
     for (size_t k = objective->free; k < size; k++)
         hessian[k * size + k] += 2 * objective->lambda;
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
     for (size_t k = 0; k < objective->free && objective->outputs > 1; k++)
         hessian[k * size + k] *= 1 + 1e-9;
+    /* Losses with kinks may not bend at all in a free intercept: then it is the line search that says how far. */
+    if (objective->free && objective->outputs == 1 && isinf(objective->loss->concordance))
+        hessian[0] = fmax(hessian[0], FLATTEST * objective->loss->curve_bound(objective->delta));
 }
 
-bool kf_hessian_assemble(struct kf_optimum *optimum, struct kf_problem *problem, const double *x)
+bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, size_t from, size_t to,
+                    double *hessian, size_t stride)
 {
-    if (!kf_optimum_reserve(optimum, problem, true, true))
+    size_t columns = KF_COLUMNS * (kf_size(problem) + 1);
+    size_t each = problem->objective.outputs * problem->objective.outputs;
+    if (!KF_RESERVE(optimum->columns, optimum->columns_capacity, columns) ||
+        !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
         return false;
-    kf_curves(optimum, problem, x);
-    assemble(optimum, problem);
+    kf_curves(optimum, problem, x, from, to);
+    add_range(optimum, problem, from, to, 1, hessian, stride);
     return true;
+}
+
+void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,
+                         double *hessian, size_t stride)
+{
+    size_t each = problem->objective.outputs * problem->objective.outputs;
+    add_outer(&problem->objective, j, optimum->curve + j * each, -scale, hessian, stride);
 }
 
 /* Newton's direction in spare[0], and how much the quadratic model falls along it; NaN: no direction. */
@@ -95,7 +121,7 @@ static double model_direction(struct kf_optimum *optimum, struct kf_problem *pro
     struct kf_quadratic *quadratic = &optimum->quadratic;
     size_t size = kf_size(problem);
     double *target = spare[0], *linear = spare[1], *bent = spare[2];
-    kf_curves(optimum, problem, at->x);
+    kf_curves(optimum, problem, at->x, 0, problem->points.count);
     assemble(optimum, problem);
     if (kf_domain_is_whole(&problem->domain) && !kf_quadratic_factorise(quadratic))
         return NAN;
@@ -205,7 +231,7 @@ bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
             return true;
-        kf_curves(optimum, problem, at->x);
+        kf_curves(optimum, problem, at->x, 0, problem->points.count);
         conjugate_gradients(&here, at->gradient, tolerance, spare);
         double slope = kf_dot(size, at->gradient, spare[0]);
         bool last = -slope <= LAST_STEP * kf_standing_scale(at);

@@ -49,16 +49,16 @@ bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const do
     return false;
 }
 
-void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const double *x)
+void kf_curves(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, size_t from, size_t to)
 {
     struct kf_objective *objective = &problem->objective;
     size_t each = objective->outputs * objective->outputs;
     struct kf_view view = kf_dense_view(x);
-    for (size_t j = 0; j < problem->points.count; j++) {
+    for (size_t j = from; j < to; j++) {
         objective->type->curve(objective, &view, j, optimum->curve + j * each);
         kf_scale(each, problem->points.place[j].weight, optimum->curve + j * each);
     }
-    objective->fo += problem->points.count;
+    objective->fo += to - from;
 }
 
 bool kf_optimum_reserve(struct kf_optimum *optimum, const struct kf_problem *problem, bool hessian, bool dense)

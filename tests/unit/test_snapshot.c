@@ -115,7 +115,9 @@ static void test_method(struct tap *tap, const struct kf_method *method, bool qu
                                          "intercept=true",
                                          "bias=2 window=25",
                                          "iterate=dense guarantee=estimate",
-                                         "iterate=scaled epsilon-kind=relative epsilon=0.1"};
+                                         "iterate=scaled epsilon-kind=relative epsilon=0.1",
+                                         "max-stage-work=4 epsilon-kind=relative epsilon=1e-4",
+                                         "stage-budget=9 epsilon=1e-4 window=40"};
     bool fixed = method->needs_convexity;
     for (size_t l = 0; l < (method->squared_only ? 1 : method->needs_convexity ? 5 : 6); l++)
         for (size_t e = 0; e < sizeof extras / sizeof extras[0]; e++) {

@@ -1,0 +1,24 @@
+/* Shared by curvature.c and leverage.c. */
+#ifndef KF_CERTIFICATE_INTERNAL_H
+#define KF_CERTIFICATE_INTERNAL_H
+
+#include "certificate/curvature.h"
+
+/* M: the loss's third derivative is at most this times its second. */
+static inline double kf_concordance(const struct kf_problem *problem)
+{
+    return problem->objective.loss->concordance;
+}
+
+/* H^-1, from H's lower triangle. False: H is not positive definite. */
+bool kf_curvature_invert(struct kf_curvature *curvature);
+
+/* a'H^-1 a of point j */
+double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
+/* R, and what is left out of H, whose inverse is made. False: there is none. */
+bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                       double target);
+/* max |a_j.delta| over the points in H */
+double kf_scores_most(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *delta);
+
+#endif
