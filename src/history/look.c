@@ -45,6 +45,13 @@ static keepfit_status read_settings(keepfit_journal *journal, keepfit_error *err
         journal->lead = parts.objective_length == 0 && (options->intercept || !isnan(options->bias));
         journal->presence.window = options->window;
     }
+    keepfit_error *damage = &journal->inner.damage;
+    if (status == KEEPFIT_OK && damage->status == KEEPFIT_OK && parts.base > journal->inner.checkpoint.number)
+        kf_fail(
+            damage, KEEPFIT_CORRUPT,
+            "%s: the checkpoint that a compacted journal needs is missing or damaged; the points are whole ('keepfit "
+            "export' gives them)",
+            journal->inner.home);
     keepfit_options_free(options);
     return status;
 }

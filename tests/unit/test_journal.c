@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/model.h"
 #include "support.h"
 #include "world.h"
 
@@ -322,6 +323,52 @@ static void test_flips(struct tap *tap, const struct cloud *cloud, bool checkpoi
               8 * size, suffix, checkpoint ? "" : " without checkpoints");
 }
 
+/* Random bits of a journal of several segments, of its checkpoints, and of a model. */
+static void test_random_flips(struct tap *tap, size_t flips)
+{
+    struct world *world = world_create();
+    struct cloud *cloud = cloud_make("logistic", 1500, 40, true, false, 17);
+    keepfit_fit *fit =
+        create_sound(world, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=100000 sync=none");
+    keepfit_model *model = NULL, *loaded = NULL;
+    keepfit_error error;
+    push_range(fit, cloud, 0, 1500);
+    TAP_NEED(keepfit_fit_checkpoint(fit) == KEEPFIT_OK && keepfit_fit_model(fit, &model) == KEEPFIT_OK);
+    TAP_NEED(kf_model_save(&world->disk, model, FOLDER "/000001/model.kf", &error) == KEEPFIT_OK);
+    keepfit_model_free(model);
+    keepfit_fit_free(fit);
+    struct kf_random random;
+    size_t silent = 0, files = 0;
+    kf_random_seed(&random, 18);
+    while (world_name(world, FOLDER "/000001", files))
+        files++;
+    for (size_t k = 0; k < flips; k++) {
+        char path[128];
+        size_t size;
+        snprintf(path, sizeof path, FOLDER "/000001/%s",
+                 world_name(world, FOLDER "/000001", (size_t)kf_random_below(&random, files)));
+        unsigned char *bytes = world_file(world, path, &size);
+        size_t bit = (size_t)kf_random_below(&random, 8 * size);
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        if (strstr(path, "model.kf")) {
+            silent += kf_model_load(&world->disk, path, &loaded, &error) != KEEPFIT_CORRUPT;
+        } else {
+            keepfit_journal *journal = NULL;
+            keepfit_journal_info info = {.damage = NULL};
+            keepfit_status status = look(world, &journal, &error);
+            if (status == KEEPFIT_OK)
+                keepfit_journal_describe(journal, &info);
+            silent += status == KEEPFIT_OK && !info.damage && !info.spoilt;
+            keepfit_journal_close(journal);
+        }
+        bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    tap_check(tap, silent == 0 && files > 5, "%zu random flipped bits of %zu larger files are all noticed", flips,
+              files);
+    world_free(world);
+    free(cloud);
+}
+
 static void test_truncations(struct tap *tap, const struct cloud *cloud)
 {
     const char *path = FOLDER "/000001/00000000000000000001.segment";
@@ -463,6 +510,7 @@ int main(int count, char **words)
     test_flips(&tap, cloud, true, "segment");
     test_flips(&tap, cloud, false, "segment");
     test_flips(&tap, cloud, true, "checkpoint");
+    test_random_flips(&tap, quick ? 200 : 10000);
     test_truncations(&tap, cloud);
     test_repair(&tap, cloud);
     test_place(&tap, cloud);
