@@ -134,14 +134,18 @@ static keepfit_status make_folder(const struct kf_journal *journal, keepfit_erro
     int problem = disk->examine(disk->context, journal->folder, &kind, NULL);
     if (problem == 0 && kind != KEEPFIT_DISK_FOLDER)
         return kf_fail(error, KEEPFIT_USAGE, "%s: is not a folder, so no journal is kept there", journal->folder);
-    if (problem == 0)
-        return KEEPFIT_OK;
-    if (problem != -ENOENT)
+    if (problem != 0 && problem != -ENOENT)
         return kf_disk_fail(error, journal->folder, "cannot look at the journal's folder", problem);
     char *parent = kf_disk_folder_of(journal->folder);
-    problem = parent ? disk->make_folder(disk->context, journal->folder) : -ENOMEM;
-    if (problem == 0 && (problem = disk->sync_folder(disk->context, parent)) != 0)
-        disk->remove(disk->context, journal->folder); /* or the next one would take it for durable */
+    if (!parent)
+        return kf_fail_memory(error);
+    if (problem == -ENOENT)
+        problem = disk->make_folder(disk->context, journal->folder);
+    if (problem == 0) { /* also where it was there: whoever made it may have been killed before */
+        problem = disk->sync_folder(disk->context, parent);
+        if (problem == -EACCES)
+            problem = 0; /* a parent that may not be read is not ours to make durable */
+    }
     free(parent);
     return problem == 0 ? KEEPFIT_OK
                         : kf_disk_fail(error, journal->folder, "cannot make the journal's folder", problem);
@@ -325,6 +329,13 @@ const struct kf_record *kf_journal_next(const struct kf_journal *journal, struct
 
 keepfit_status kf_journal_continue(struct kf_journal *journal, keepfit_error *error)
 {
+    /* Names that were found may not be durable yet, and are about to be relied on. */
+    const keepfit_disk *disk = journal->disk;
+    int problem = disk->sync_folder(disk->context, journal->folder);
+    if (problem == 0)
+        problem = disk->sync_folder(disk->context, journal->home);
+    if (problem < 0)
+        return kf_disk_fail(error, journal->folder, "cannot make the journal durable", problem);
     kf_writer_init(&journal->writer, journal->disk, journal->home, journal->identity);
     if (!journal->writer.home)
         return kf_fail_memory(error);

@@ -448,7 +448,6 @@ static void empty_nodes(struct world *world)
         while (node->entry_count)
             unlink_name(node, node->entries[0].name);
         node->size = 0;
-        node->locked = false;
     }
 }
 
@@ -496,6 +495,13 @@ void world_reboot(struct world *world, struct kf_random *random)
         }
     }
     free(changes);
+    world_restart(world);
+}
+
+void world_restart(struct world *world)
+{
+    for (size_t k = 0; k < world->node_count; k++)
+        world->nodes[k].locked = false;
     world->handle_count = 0;
     world->cut_at = world->fail_at = 0;
     world->failure = 0;

@@ -31,6 +31,9 @@ void world_free(struct world *world);
 /* The power was cut, and is back: what has survived is all there is, and it is durable. */
 void world_reboot(struct world *world, struct kf_random *random);
 
+/* Only the process has died: all is there, and what was not durable is not. */
+void world_restart(struct world *world);
+
 /* A file's contents, to look at or to change in place; NULL: there is none. */
 unsigned char *world_file(struct world *world, const char *path, size_t *size);
 /* Cuts a file short, durably. */
