@@ -32,6 +32,7 @@ bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
 	@/usr/bin/python3 bench/run.py $(BUILD) --write
+	@/usr/bin/python3 bench/journal.py $(BUILD) --write
 	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/guarantee.py $(BUILD) "$$KEEPFIT_DATA" --write
 	@test -z "$$KEEPFIT_DATA" || $(MAKE) --no-print-directory python
 	@test -z "$$KEEPFIT_DATA" || OPENBLAS_NUM_THREADS=1 $(BUILD)-venv/bin/python bench/python.py $(BUILD) "$$KEEPFIT_DATA" --write

@@ -496,6 +496,25 @@ static void test_failing_disk(struct tap *tap, int problem, const char *name)
     free(cloud);
 }
 
+/* Looking needs nothing that a medium without writing does not allow; going on says why it cannot. */
+static void test_read_only(struct tap *tap, const struct cloud *cloud)
+{
+    struct world *world = small_journal(cloud, true);
+    keepfit_journal *journal = NULL;
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    world->fail_at = world->calls + 1;
+    world->fail_with = -EROFS;
+    world->fail_for_good = true;
+    uint64_t before = world->calls;
+    bool whole = look(world, &journal, &error) == KEEPFIT_OK && is_prefix(journal, cloud, SMALL);
+    tap_check(tap, whole && world->calls == before, "a journal on a read-only medium can be looked at");
+    keepfit_journal_close(journal);
+    bool refused = create(world, "journal=" FOLDER, &fit, &error) == KEEPFIT_IO;
+    tap_check(tap, refused && strstr(error.message, "read-only"), "and going on is refused: %s", error.message);
+    world_free(world);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -514,6 +533,7 @@ int main(int count, char **words)
     test_truncations(&tap, cloud);
     test_repair(&tap, cloud);
     test_place(&tap, cloud);
+    test_read_only(&tap, cloud);
     test_failing_disk(&tap, -ENOSPC, "a full disk");
     test_failing_disk(&tap, -EIO, "a failing disk");
     free(cloud);

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+"""What a journal costs, as ratios measured in one run: journal.py BUILD [FOLDER] [--write]
+
+FOLDER is where the journals are made (default: a temporary folder). --write also writes bench/journal.md, which is committed.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
+program = os.path.join(os.path.abspath(arguments[0]), "bench", "bench_journal")
+folder = tempfile.mkdtemp(prefix="keepfit-journal-", dir=arguments[1] if len(arguments) > 1 else None)
+here = os.path.dirname(os.path.abspath(__file__))
+MANY = 10000000
+rows = []
+
+
+def say(what, figure, bar="", met=None):
+    rows.append((what, figure, bar, "" if met is None else "yes" if met else "no"))
+    print("%-70s %-30s %-20s %s" % rows[-1], flush=True)
+
+
+def measure(*words):
+    environment = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True, env=environment)
+    return [float(word) for word in done.stdout.strip().split(",")]
+
+
+def push(journal, points, features, method, sync):
+    path = os.path.join(folder, "journal") if journal else "-"
+    shutil.rmtree(path, ignore_errors=True)
+    return measure("push", path, points, features, method, sync)[0]
+
+
+def bench_append():
+    """The fastest of several runs, with and without in turn: what disturbs only adds."""
+    for features, points in ((10, 50000), (40, 30000), (200, 5000)):
+        pairs = [(push(False, points, features, "auto", "none"), push(True, points, features, "auto", "batch:1000")) for _ in range(7)]
+        without, kept = (min(column) for column in zip(*pairs))
+        say("a point of %d features, auto, logistic, with --sync batch:1000 against none" % features,
+            "%.2f / %.2f us = %.2f" % (kept, without, kept / without), "at most 1.3", kept / without <= 1.3)
+    always = push(True, 2000, 40, "auto", "always")
+    say("the same with --sync always, 40 features", "%.0f us, which is the disk's sync" % always)
+
+
+def bench_opening():
+    push(True, MANY, 10, "exact", "none")
+    found = [measure("open", os.path.join(folder, "journal"), 10) for _ in range(3)]
+    seconds = min(found)[0]
+    say("opening a journal of %s points, to the first prediction" % format(int(found[0][1]), ","), "%.2f s" % seconds, "below 2 s", seconds < 2)
+
+
+try:
+    bench_append()
+    bench_opening()
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
+if "--write" in sys.argv:
+    with open(os.path.join(here, "journal.md"), "w", encoding="utf-8") as file:
+        file.write("# What a journal costs\n\nMeasured by `bench/journal.py`, the fastest of several runs; files in the page cache.\n\n"
+                   "| what | figure | bar | met |\n|---|---|---|---|\n" + "".join("| %s |\n" % " | ".join(row) for row in rows))
