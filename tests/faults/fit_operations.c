@@ -200,7 +200,7 @@ static size_t add(struct operation *list, size_t most, size_t count, const char 
     return count + 1;
 }
 
-size_t fit_operations(struct operation *list, size_t most, bool few)
+size_t fit_operations(struct operation *list, size_t most, size_t share)
 {
     static const char *const others[] = {
         "loss=squared window=4 lambda=0.1 intercept=true",
@@ -210,12 +210,12 @@ size_t fit_operations(struct operation *list, size_t most, bool few)
         "loss=squared lambda=0.1 domain=box:-0.1:0.2 method=csvrg",
         "loss=logistic lambda=0.1 iterate=scaled method=csvrg inner=5 outer=2 domain=ball:1",
     };
-    size_t count = 0;
+    size_t count = 0, pair = 0;
     keepfit_entry method, loss;
     for (size_t m = 0; keepfit_family_entry(KEEPFIT_METHODS, m, &method); m++)
         for (size_t l = 0; keepfit_family_entry(KEEPFIT_LOSSES, l, &loss); l++) {
             char settings[128];
-            if (few && l != m % 6)
+            if (pair++ % share != 0)
                 continue;
             const char *named = strchr(loss.name, ':') ? "network:3" : loss.name;
             snprintf(settings, sizeof settings, "method=%s loss=%s lambda=0.1 bias=1", method.name, named);

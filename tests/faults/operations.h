@@ -34,8 +34,8 @@ const char *operations_path(const char *name);
 /* Removes a folder and all that is in it; not by calls that are made to fail. */
 void operations_wipe(const char *path);
 
-/* Operation k, NULL past the last; with `few`, fewer of a kind. */
-size_t fit_operations(struct operation *list, size_t most, bool few);
+/* Each fills in its part of the list and gives the number. Of methods with losses, only every share-th pair. */
+size_t fit_operations(struct operation *list, size_t most, size_t share);
 size_t stream_operations(struct operation *list, size_t most);
 size_t journal_operations(struct operation *list, size_t most);
 

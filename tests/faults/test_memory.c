@@ -5,7 +5,7 @@
  *   - all memory is given back.
  *
  * The number of allocations is not known beforehand: k goes up until nothing has failed any more. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "memory.h"
 #include "operations.h"
@@ -75,10 +75,10 @@ int main(int count, char **arguments)
 {
     struct tap tap = {0};
     static struct operation list[OPERATIONS_MOST];
-    bool few = count > 1 && strcmp(arguments[1], "quick") == 0;
+    size_t share = count > 1 ? (size_t)strtoul(arguments[1], NULL, 10) : 1;
     operations_begin();
     operations_calm = memory_disarm;
-    size_t operations = fit_operations(list, OPERATIONS_MOST, few);
+    size_t operations = fit_operations(list, OPERATIONS_MOST, share);
     operations += stream_operations(list + operations, OPERATIONS_MOST - operations);
     operations += journal_operations(list + operations, OPERATIONS_MOST - operations);
     for (size_t k = 0; k < operations; k++)
