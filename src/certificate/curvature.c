@@ -246,6 +246,8 @@ bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *opti
                                kf_hessian_add(optimum, problem, curvature->anchor, curvature->points, to,
                                               curvature->hessian, curvature->capacity)))
         return false;
+    double entries = (double)problem->points.entries / (double)problem->points.count;
+    kf_spend(problem, 0.3 * (double)(to - curvature->points) * entries * entries);
     curvature->points = to;
     return true;
 }
@@ -256,6 +258,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
     size_t size = curvature->size;
     double mean = kf_inverse_weight(objective);
     curvature->gathering = false;
+    kf_spend(problem, (0.05 * (double)size + 2) * (double)(size * size));
     for (size_t k = 0; k < size; k++) {
         double *column = curvature->hessian + k * curvature->capacity;
         kf_scale(size - k, mean, column + k);
@@ -306,6 +309,7 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
     if (!has_room(problem, reserve_leverages(curvature)))
         return false;
     curvature->leverage = 0;
+    kf_spend(problem, (0.15 * (double)curvature->size + 5) * (double)(curvature->size * curvature->size));
     bool found = kf_concordance(problem) > 0 ? kf_leverages_find(curvature, optimum, problem, target)
                                              : kf_curvature_invert(curvature);
     if (found)
@@ -440,6 +444,7 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
     if (!curvature->certified)
         return true;
     keepfit_row row = kf_points_row(&problem->points, j);
+    kf_spend(problem, 0.3 * (double)(curvature->size * row.count));
     change_sum(curvature, problem, &row, factor);
     return true;
 }

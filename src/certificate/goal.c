@@ -5,7 +5,7 @@
 
 #define MOVES_MOST 16
 /* A relative target is no less than this share of the objective at 0, which is rounding: the optimum may be worth 0. */
-#define FINEST 1e-15
+#define FINEST 1e-14
 
 static bool is_relative(const struct kf_problem *problem)
 {

@@ -56,52 +56,9 @@ static keepfit_status check_options(const keepfit_options *options, const struct
     return KEEPFIT_OK;
 }
 
-static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
-{
-    const struct kf_domain *domain = &fit->problem.domain;
-    bool ball = strcmp(domain->type->name, "ball") == 0 && !fit->problem.objective.hidden;
-    bool projects = kf_domain_is_whole(domain) || ball;
-    bool free_moves = fit->options->intercept && method->looks_back;
-    return method->scaled && projects && !free_moves && !fit->problem.objective.callbacks &&
-           fit->options->iterate != KF_STORAGE_DENSE;
-}
-
-keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
-{
-    if (fit->running_count == KF_METHODS_IN_TURN)
-        return kf_fail(error, KEEPFIT_USAGE, "the method was changed too often");
-    void *state = kf_allocate(1, method->state_size);
-    if (!state)
-        return kf_fail_memory(error);
-    fit->running[fit->running_count++] = (struct kf_running){method, state};
-    kf_read(&fit->problem); /* in case the representation changes */
-    bool was_scaled = fit->problem.iterate.scaled;
-    fit->problem.iterate.scaled = may_scale(fit, method);
-    fit->problem.iterate.may_change = fit->problem.iterate.scaled && fit->options->iterate == KF_STORAGE_AUTO &&
-                                      !fit->problem.objective.hidden; /* its list makes up for full rows */
-    keepfit_status status = method->create(&fit->problem, state, error);
-    if (status != KEEPFIT_OK) { /* the new representation may lack memory; x can still be read from the old one */
-        fit->problem.iterate.scaled = was_scaled;
-        kf_iterate_moved(&fit->problem);
-    }
-    return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
-}
-
 static struct kf_running *at_work(keepfit_fit *fit)
 {
     return &fit->running[fit->running_count - 1];
-}
-
-keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
-{
-    if (strcmp(fit->asked->name, "auto") != 0) {
-        const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
-        return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, instead ? instead : fit->asked, error);
-    }
-    const struct kf_method *chosen = kf_method_choose(&fit->problem, &fit->reason);
-    if (fit->running_count && at_work(fit)->method == chosen)
-        return KEEPFIT_OK;
-    return kf_fit_start(fit, chosen, error);
 }
 
 static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
@@ -169,7 +126,6 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
-    fit->reason = "";
     fit->worst_bound = NAN;
     fit->options = options;
     fit->durable = durable;
@@ -400,6 +356,8 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
         status = work(problem, running->state, &fit->error);
     else if (running->method->forget) /* it has not seen this point */
         running->method->forget(problem, running->state);
+    if (status == KEEPFIT_OK && fit->choice.trying && !(problem->bound <= problem->target))
+        status = kf_fit_give_up(fit);
     kf_iterate_write(problem);
     if (problem->objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
@@ -416,6 +374,8 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 static keepfit_status run_stage(keepfit_fit *fit)
 {
     keepfit_status status = kf_fit_choose(fit, &fit->error);
+    if (status == KEEPFIT_OK)
+        status = kf_fit_consider(fit);
     if (status != KEEPFIT_OK)
         return status;
     kf_iterate_suit(&fit->problem);

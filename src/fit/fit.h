@@ -14,6 +14,19 @@
 struct kf_running {
     const struct kf_method *method;
     void *state;
+    unsigned needs; /* of the iterate */
+};
+
+/* For auto: which methods would do, and what is known of their cost (choose.c). */
+struct kf_choice {
+    const struct kf_method *first, *rival; /* rival: NULL where there is none */
+    bool trying;                           /* the other one than before is at work, for a while */
+    uint64_t next;                         /* the stage of the next trial */
+    uint64_t since, length;                /* the stretch that is measured: where it began, and a trial's length */
+    double work, work_then;                /* so far, and when it began */
+    uint64_t fo, steps;                    /* that are in `work` */
+    double rate;                           /* work a stage before the trial */
+    char reason[200];
 };
 
 struct keepfit_fit {
@@ -23,7 +36,7 @@ struct keepfit_fit {
     struct kf_labels labels;
 
     const struct kf_method *asked; /* the method named by the options */
-    const char *reason;
+    struct kf_choice choice;
     struct kf_running running[KF_METHODS_IN_TURN];
     size_t running_count; /* the last one is at work */
 
@@ -89,6 +102,13 @@ typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_
 
 /* Puts a method to work. */
 keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);
+/* For auto, before a stage: begins and ends trials of the other method. */
+keepfit_status kf_fit_consider(keepfit_fit *fit);
+/* The trial has not met the stage's target for what it may spend: the method before it does. */
+keepfit_status kf_fit_give_up(keepfit_fit *fit);
+void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive);
+/* What of it follows from the problem, when all else has been read. */
+void kf_choice_recall(keepfit_fit *fit);
 /* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
 /* Makes the model good for the points that are there now, as far as the method promises to. */

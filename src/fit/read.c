@@ -18,7 +18,7 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
     bool numbers = fit->labels.kind == KF_NUMBERS;
     *report = (keepfit_report){
         .method = fit->running[fit->running_count - 1].method->name,
-        .reason = fit->reason,
+        .reason = fit->choice.reason,
         .stage = fit->arrived,
         .points = problem->points.count,
         .features = fit->features,

@@ -82,6 +82,7 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
         running->method->archive(&fit->problem, running->state, archive);
     archive_arrivals(fit, archive);
     archive_account(fit, archive);
+    kf_choice_archive(&fit->choice, archive);
     if (archive->status == KEEPFIT_OK)
         kf_problem_archive_vector(&fit->problem, archive, &fit->optimum_x);
 }
@@ -125,7 +126,7 @@ keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive,
     archive_fit(fit, archive, error);
     kf_archive_require(archive, archive->status != KEEPFIT_OK || (outputs_fit(fit) && map_points(fit)));
     if (archive->status == KEEPFIT_OK && strcmp(fit->asked->name, "auto") == 0)
-        kf_method_choose(&fit->problem, &fit->reason);
+        kf_choice_recall(fit);
     if (archive->status == KEEPFIT_NO_MEMORY)
         return kf_fail_memory(error);
     if (archive->status == KEEPFIT_CORRUPT)

@@ -82,7 +82,7 @@ void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive)
     kf_problem_archive_vector(problem, archive, &problem->x);
     double *reals[] = {&objective->lambda,     &objective->weight_total, &objective->curvature_most,
                        &objective->zero_total, &objective->row_most,     &objective->target_most,
-                       &problem->bound,        &problem->target};
+                       &problem->work,         &problem->bound,          &problem->target};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     uint64_t *counts[] = {&objective->fo, &problem->steps, &problem->fo_before};

@@ -23,15 +23,16 @@ struct kf_problem {
     struct kf_random random;
     uint64_t steps;
 
-    struct kf_iterate iterate;          /* the model: the output of the last stage */
-    double *x;                          /* it as a plain vector: itself where dense, otherwise after kf_read */
-    double bound;                       /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
-    double target;                      /* what it has to be at most at this stage; NaN where nothing is promised */
-    uint64_t fo_before;                 /* FOs before this stage */
-    uint64_t allowance;                 /* and how many it may spend; UINT64_MAX: any number */
-    const volatile int *stop;           /* a flag that ends the stage's work early; may be NULL */
-    double *scratch;                    /* one vector, for projections; NULL where there are none */
-    double *spare;                      /* another, for kf_gap_bound inside a domain */
+    struct kf_iterate iterate; /* the model: the output of the last stage */
+    double *x;                 /* it as a plain vector: itself where dense, otherwise after kf_read */
+    double bound;              /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
+    double target;             /* what it has to be at most at this stage; NaN where nothing is promised */
+    uint64_t fo_before;        /* FOs before this stage */
+    uint64_t allowance;        /* and how many it may spend; UINT64_MAX: any number */
+    double work;               /* dense algebra, in nominal nanoseconds, since it was last looked at (kf_spend) */
+    const volatile int *stop;  /* a flag that ends the stage's work early; may be NULL */
+    double *scratch;           /* one vector, for projections; NULL where there are none */
+    double *spare;             /* another, for kf_gap_bound inside a domain */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */
 
     double **vectors[KF_VECTORS_MOST]; /* all vectors of the model's size, x and scratch included */
@@ -62,6 +63,12 @@ void kf_problem_archive_vector(struct kf_problem *problem, struct kf_archive *ar
 static inline size_t kf_size(const struct kf_problem *problem)
 {
     return kf_dimension(&problem->objective);
+}
+
+/* For auto, which compares methods by their work: what this one has done besides FOs and steps. */
+static inline void kf_spend(struct kf_problem *problem, double nanoseconds)
+{
+    problem->work += nanoseconds;
 }
 
 /* Whether there is a limit to what a stage may spend. */

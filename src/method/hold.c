@@ -43,6 +43,8 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
     struct kf_hold *hold = state;
     (void)problem;
     hold->tracked = false;
+    hold->doubt = DOUBT_FIRST;
+    hold->distance = 0;
     hold->curvature.anchored = hold->curvature.certified = false;
     kf_spread_forget(&hold->spread);
 }

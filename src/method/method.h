@@ -44,6 +44,8 @@ struct kf_method {
 const struct kf_method *kf_method_entry(size_t k);
 const struct kf_method *kf_method_find(const char *name);
 
+/* Another that would do as well as the one chosen, and may cost less; NULL where there is none. */
+const struct kf_method *kf_method_rival(const struct kf_problem *problem, const struct kf_method *chosen);
 /* The method that "auto" stands for in this problem, and why. */
 const struct kf_method *kf_method_choose(const struct kf_problem *problem, const char **reason);
 

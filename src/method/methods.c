@@ -66,3 +66,13 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
     *reason = "many coordinates: held with a table of gradients, and improved by steps that cost a row each";
     return &kf_table;
 }
+
+const struct kf_method *kf_method_rival(const struct kf_problem *problem, const struct kf_method *chosen)
+{
+    const struct kf_objective *objective = &problem->objective;
+    if (!objective->loss || objective->free)
+        return NULL; /* sampled steps find an intercept slowly */
+    if (chosen == &kf_quadratic_method || chosen == &kf_refit)
+        return &kf_table;
+    return chosen == &kf_table && kf_size(problem) <= KF_DENSE_MOST ? &kf_refit : NULL;
+}

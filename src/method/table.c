@@ -78,6 +78,7 @@ static double measure(struct kf_problem *problem, struct table *table)
     table->mx = kf_dot(size, gradient, x);
     table->xx = kf_square(size - free, x + free);
     table->followed = 0;
+    kf_spend(problem, 2.0 * (double)size);
     kf_complete_gradient(&problem->objective, gradient, x, gradient);
     double bound = kf_gap_estimate(problem, x, gradient);
     kf_give_back(problem, gradient);
@@ -272,8 +273,11 @@ static void table_leave(struct kf_problem *problem, void *state, size_t j)
 
 static void table_forget(struct kf_problem *problem, void *state)
 {
+    struct table *table = state;
     (void)problem;
-    ((struct table *)state)->filled = false;
+    table->filled = false;
+    table->step = STEP_FIRST;
+    table->usual = 0;
 }
 
 static void table_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)

@@ -361,6 +361,8 @@ static void find_rounding(const struct drawn *drawn, keepfit_fit *fit, struct st
     stage->rounding = 1e-12 * value + 1e-15 * (double)size * sqrt(bend * value * square);
     double slope = 1e-16 * (double)size * (bend + 2 * lambda) * sqrt(square);
     stage->floor = slope * slope / (4 * lambda);
+    if (drawn->intercept) /* whose gradient, and so its rounding, is multiplied by how far the best one may be */
+        stage->floor += 1e-11 * value;
 }
 
 /* NULL, or what is wrong with a bound that should hold. */

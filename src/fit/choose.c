@@ -1,0 +1,241 @@
+/* Which method is at work.
+ *
+ * For auto it is the one that kf_method_choose names by loss, size and domain. Where another would do as well
+ * (kf_method_rival), the two are measured: from time to time the other one is put to work for some stages, and stays if it
+ * has done them for less than the first would have needed, going by the stages before. If it needs more, the trial ends, in
+ * the middle of a stage if need be, and the first one finishes that.
+ *
+ * What is measured is work in nominal nanoseconds: FOs and steps times the entries of a row, and what methods report of dense
+ * algebra (kf_spend). No clock is looked at, so that the same data give the same bits on any machine. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "fit/fit.h"
+
+/* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
+#define TRIAL_FIRST 64
+#define AFTER_WIN 4
+#define AFTER_LOSS 16
+/* A trial's length as a share of the stages so far. */
+#define TRIAL_SHARE 16
+/* Nominal nanoseconds of an FO and of a step of the scaled iterate: for itself, and for each entry of the row. */
+#define FO_ITSELF 20.0
+#define FO_ENTRY 1.0
+#define STEP_ITSELF 30.0
+#define STEP_ENTRY 2.0
+
+static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
+{
+    const struct kf_domain *domain = &fit->problem.domain;
+    bool ball = strcmp(domain->type->name, "ball") == 0 && !fit->problem.objective.hidden;
+    bool projects = kf_domain_is_whole(domain) || ball;
+    bool free_moves = fit->options->intercept && method->looks_back;
+    return method->scaled && projects && !free_moves && !fit->problem.objective.callbacks &&
+           fit->options->iterate != KF_STORAGE_DENSE;
+}
+
+/* The iterate is stored as the method wants it; its vectors may still be missing. */
+static void represent(keepfit_fit *fit, const struct kf_method *method)
+{
+    struct kf_iterate *iterate = &fit->problem.iterate;
+    kf_read(&fit->problem);
+    iterate->scaled = may_scale(fit, method);
+    iterate->may_change = iterate->scaled && fit->options->iterate == KF_STORAGE_AUTO &&
+                          !fit->problem.objective.hidden; /* a network's list makes up for full rows */
+}
+
+keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
+{
+    if (fit->running_count == KF_METHODS_IN_TURN)
+        return kf_fail(error, KEEPFIT_USAGE, "the method was changed too often");
+    void *state = kf_allocate(1, method->state_size);
+    if (!state)
+        return kf_fail_memory(error);
+    fit->running[fit->running_count++] = (struct kf_running){.method = method, .state = state};
+    bool was_scaled = fit->problem.iterate.scaled;
+    represent(fit, method);
+    keepfit_status status = method->create(&fit->problem, state, error);
+    if (status != KEEPFIT_OK) { /* the new representation may lack memory; x can still be read from the old one */
+        fit->problem.iterate.scaled = was_scaled;
+        kf_iterate_moved(&fit->problem);
+    }
+    fit->running[fit->running_count - 1].needs = fit->problem.iterate.needs;
+    return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
+}
+
+static const struct kf_method *at_work(const keepfit_fit *fit)
+{
+    return fit->running[fit->running_count - 1].method;
+}
+
+/* The method takes over; if it was at work before, with nothing remembered of that. */
+static keepfit_status change_to(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
+{
+    size_t k = 0, last = fit->running_count - 1;
+    while (k <= last && fit->running[k].method != method)
+        k++;
+    if (k > last)
+        return kf_fit_start(fit, method, error);
+    struct kf_running again = fit->running[k];
+    memmove(fit->running + k, fit->running + k + 1, (last - k) * sizeof *fit->running);
+    fit->running[last] = again;
+    represent(fit, method);
+    if (method->forget)
+        method->forget(&fit->problem, again.state);
+    return kf_iterate_prepare(&fit->problem, again.needs) ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
+keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
+{
+    struct kf_choice *choice = &fit->choice;
+    if (strcmp(fit->asked->name, "auto") != 0) {
+        const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
+        return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, instead ? instead : fit->asked, error);
+    }
+    const char *reason;
+    const struct kf_method *first = kf_method_choose(&fit->problem, &reason);
+    choice->rival = kf_method_rival(&fit->problem, first);
+    if (choice->first == first && fit->running_count)
+        return KEEPFIT_OK;
+    *choice = (struct kf_choice){.first = first, .rival = choice->rival, .next = TRIAL_FIRST, .work = choice->work};
+    while (choice->next <= fit->arrived)
+        choice->next *= 2;
+    snprintf(choice->reason, sizeof choice->reason, "%s", reason);
+    return fit->running_count ? change_to(fit, first, error) : kf_fit_start(fit, first, error);
+}
+
+void kf_choice_recall(keepfit_fit *fit)
+{
+    const char *reason;
+    fit->choice.first = kf_method_choose(&fit->problem, &reason);
+    fit->choice.rival = kf_method_rival(&fit->problem, fit->choice.first);
+}
+
+/* ---- trials ---- */
+
+static double entries_of_row(const keepfit_fit *fit)
+{
+    const struct kf_points *points = &fit->problem.points;
+    return (double)points->entries / (double)points->count;
+}
+
+static double cost_of_fo(const keepfit_fit *fit)
+{
+    return FO_ITSELF + FO_ENTRY * entries_of_row(fit);
+}
+
+/* What was done since the last look joins the account. */
+static void count_work(keepfit_fit *fit)
+{
+    struct kf_choice *choice = &fit->choice;
+    struct kf_problem *problem = &fit->problem;
+    double step = STEP_ITSELF + STEP_ENTRY * entries_of_row(fit);
+    choice->work += problem->work + (double)(problem->objective.fo - choice->fo) * cost_of_fo(fit) +
+                    (double)(problem->steps - choice->steps) * step;
+    problem->work = 0;
+    choice->fo = problem->objective.fo;
+    choice->steps = problem->steps;
+}
+
+static void begin_stretch(keepfit_fit *fit)
+{
+    fit->choice.since = fit->arrived;
+    fit->choice.work_then = fit->choice.work;
+}
+
+/* The trial is over; `other` has been the one before it. */
+static void end_trial(keepfit_fit *fit, bool won)
+{
+    struct kf_choice *choice = &fit->choice;
+    const char *tried = at_work(fit)->name,
+               *other = (at_work(fit) == choice->first ? choice->rival : choice->first)->name;
+    double stages = (double)(fit->arrived - choice->since), spent = choice->work - choice->work_then;
+    snprintf(choice->reason, sizeof choice->reason,
+             "measured at stage %llu, in work a stage (about ns): %s %.3g, %s %.3g%s",
+             (unsigned long long)choice->since, other, choice->rate, tried, spent / (stages > 0 ? stages : 1),
+             won ? "" : " and given up");
+    choice->trying = false;
+    choice->next = fit->arrived * (won ? AFTER_WIN : AFTER_LOSS);
+}
+
+static keepfit_status go_back(keepfit_fit *fit)
+{
+    struct kf_choice *choice = &fit->choice;
+    const struct kf_method *before = at_work(fit) == choice->first ? choice->rival : choice->first;
+    end_trial(fit, false);
+    return change_to(fit, before, &fit->error);
+}
+
+/* What the trial may still spend. */
+static double trial_left(const keepfit_fit *fit)
+{
+    const struct kf_choice *choice = &fit->choice;
+    return choice->rate * (double)choice->length - (choice->work - choice->work_then);
+}
+
+static void limit_stage(keepfit_fit *fit)
+{
+    double most = trial_left(fit) / cost_of_fo(fit);
+    if (most < (double)fit->problem.allowance)
+        fit->problem.allowance = most > 1 ? (uint64_t)most : 1;
+}
+
+static keepfit_status begin_trial(keepfit_fit *fit)
+{
+    struct kf_choice *choice = &fit->choice;
+    uint64_t stages = fit->arrived - choice->since;
+    choice->rate = (choice->work - choice->work_then) / (double)(stages ? stages : 1);
+    choice->length = fit->arrived / TRIAL_SHARE;
+    begin_stretch(fit);
+    /* A change of method costs a pass: where that is about all that is spent, there is nothing to gain. */
+    if (trial_left(fit) < 2 * (double)fit->problem.points.count * cost_of_fo(fit)) {
+        choice->next = AFTER_WIN * fit->arrived;
+        return KEEPFIT_OK;
+    }
+    choice->trying = true;
+    limit_stage(fit);
+    return change_to(fit, at_work(fit) == choice->first ? choice->rival : choice->first, &fit->error);
+}
+
+keepfit_status kf_fit_consider(keepfit_fit *fit)
+{
+    struct kf_choice *choice = &fit->choice;
+    if (!choice->rival || kf_is_limited(&fit->problem))
+        return KEEPFIT_OK;
+    count_work(fit);
+    if (choice->trying && trial_left(fit) <= 0)
+        return go_back(fit);
+    if (choice->trying && fit->arrived < choice->since + choice->length)
+        limit_stage(fit);
+    else if (choice->trying)
+        end_trial(fit, true);
+    else if (fit->arrived >= choice->next)
+        return begin_trial(fit);
+    else if (fit->arrived == choice->next - choice->next / 4)
+        begin_stretch(fit);
+    return KEEPFIT_OK;
+}
+
+keepfit_status kf_fit_give_up(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    count_work(fit);
+    keepfit_status status = go_back(fit);
+    problem->allowance = UINT64_MAX;
+    const struct kf_running *running = &fit->running[fit->running_count - 1];
+    return status == KEEPFIT_OK ? running->method->settle(problem, running->state, &fit->error) : status;
+}
+
+void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive)
+{
+    uint64_t *numbers[] = {&choice->next, &choice->since, &choice->length, &choice->fo, &choice->steps};
+    double *reals[] = {&choice->work, &choice->work_then, &choice->rate};
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+        kf_archive_number(archive, numbers[k]);
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    kf_archive_flag(archive, &choice->trying);
+    kf_archive_text(archive, choice->reason, sizeof choice->reason);
+}
