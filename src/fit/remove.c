@@ -75,6 +75,8 @@ keepfit_status kf_fit_settle(keepfit_fit *fit)
 {
     kf_work *settle = fit->running[fit->running_count - 1].method->settle;
     keepfit_status status = settle ? kf_fit_run(fit, settle) : KEEPFIT_OK;
+    if (status == KEEPFIT_OK && fit->problem.objective.memory_failed) /* while the points left */
+        status = kf_fail_memory(&fit->error);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
     return status;

@@ -23,9 +23,9 @@ static double m_of(const struct kf_iterate *iterate, size_t k)
 void kf_scaled_write(struct kf_problem *problem)
 {
     struct kf_iterate *iterate = &problem->iterate;
-    if (iterate->deferred)
-        kf_deferred_write(iterate->deferred, &problem->objective,
-                          (double *[]){iterate->v, iterate->m, iterate->average});
+    if (iterate->deferred && !kf_deferred_write(iterate->deferred, &problem->objective,
+                                                (double *[]){iterate->v, iterate->m, iterate->average}))
+        problem->objective.memory_failed = true;
 }
 
 /* |v|^2, v.m and |m|^2 over the coordinates that the domain holds, from scratch. */

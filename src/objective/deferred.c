@@ -150,12 +150,12 @@ static void write_rows(const struct kf_deferred *deferred, const struct kf_objec
     }
 }
 
-void kf_deferred_write(struct kf_deferred *deferred, const struct kf_objective *objective,
+bool kf_deferred_write(struct kf_deferred *deferred, const struct kf_objective *objective,
                        double *const to[KF_LANE_COUNT])
 {
     kf_deferred_forget(deferred);
     if (deferred->count == 0)
-        return;
+        return true;
     size_t hidden = objective->hidden, slots = objective->slots;
     struct kf_rows rows = {.points = objective->points, .which = deferred->point, .count = deferred->count};
     bool turned = kf_turned_build(&deferred->turned, &rows, slots);
@@ -168,4 +168,5 @@ void kf_deferred_write(struct kf_deferred *deferred, const struct kf_objective *
         deferred->lane[k].used = false;
     }
     deferred->count = 0;
+    return turned;
 }

@@ -54,8 +54,8 @@ void kf_deferred_multiply(struct kf_deferred *deferred, const struct kf_objectiv
 void kf_deferred_add(struct kf_deferred *deferred, const struct kf_objective *objective, size_t j,
                      const double *factors, const double scale[KF_LANE_COUNT], double *const to[KF_LANE_COUNT]);
 bool kf_deferred_has_room(const struct kf_deferred *deferred, size_t j);
-/* Writes all changes; the list is empty then, and the products are void. */
-void kf_deferred_write(struct kf_deferred *deferred, const struct kf_objective *objective,
+/* Writes all changes; the list is empty then, and the products are void. False: for want of memory, row by row. */
+bool kf_deferred_write(struct kf_deferred *deferred, const struct kf_objective *objective,
                        double *const to[KF_LANE_COUNT]);
 
 #endif

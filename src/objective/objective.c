@@ -61,6 +61,7 @@ static void find_values(struct kf_objective *objective, const double *x, size_t 
     struct kf_view view = kf_dense_view(x);
     if (objective->type->values && objective->type->values(objective, x, first, count, values))
         return;
+    objective->memory_failed |= objective->type->values != NULL;
     for (size_t k = 0; k < count; k++)
         values[k] = objective->type->value(objective, &view, first + k);
 }

@@ -107,6 +107,7 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
     objective->fo += count;
     if (objective->type->sum && objective->type->sum(objective, x, count, sum, remembered))
         return;
+    objective->memory_failed |= objective->type->sum != NULL;
     struct pass pass = {
         .objective = objective,
         .x = kf_dense_view(x),

@@ -112,7 +112,8 @@ static void read_model(const struct operation *operation, keepfit_fit *fit, uint
     }
     keepfit_description about;
     keepfit_model_describe(model, &about);
-    add_to_digest(outcome, about.weights, about.features * about.outputs * sizeof *about.weights);
+    add_to_digest(outcome, about.weights,
+                  (about.hidden ? about.hidden : about.features) * about.outputs * sizeof *about.weights);
     add_to_digest(outcome, about.labels, about.classes * sizeof *about.labels);
     keepfit_model_free(model);
 }
@@ -218,7 +219,8 @@ size_t fit_operations(struct operation *list, size_t most, size_t share)
             if (pair++ % share != 0)
                 continue;
             const char *named = strchr(loss.name, ':') ? "network:3" : loss.name;
-            snprintf(settings, sizeof settings, "method=%s loss=%s lambda=0.1 bias=1", method.name, named);
+            snprintf(settings, sizeof settings, "method=%s loss=%s lambda=0.1 bias=1%s", method.name, named,
+                     named == loss.name ? "" : " inner=5"); /* gd has no bound to stop at */
             if (suits(settings))
                 count = add(list, most, count, settings, run_fit);
         }

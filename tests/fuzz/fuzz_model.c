@@ -41,7 +41,9 @@ static void check_model(const keepfit_model *model)
     FUZZ_LAW(about.outputs > 0 && about.loss && isfinite(about.lambda) && isfinite(about.bias));
     check_finite(about.labels, about.classes);
     check_finite(about.intercepts, about.outputs);
-    check_finite(about.weights, about.features * about.outputs);
+    check_finite(about.weights, (about.hidden ? about.hidden : about.features) * about.outputs);
+    if (about.hidden)
+        check_finite(about.hidden_weights, about.features * about.hidden);
     static const uint32_t index[] = {0, 3, 4000000000u};
     static const double value[] = {1, -0.5, 2};
     keepfit_row row = {.count = 3, .index = index, .value = value};

@@ -231,6 +231,21 @@ static void test_kernels(struct tap *tap)
                 }
                 right &= near(sums.first, first, 1e-12) && near(sums.second, second, 1e-12);
             }
+            /* `count` columns of three rows, in any order and one of them twice */
+            static const uint32_t order[] = {2, 0, 1, 0};
+            double rows[700], scales[4] = {0.5, -1.5, 0.25, 2}, sums[200];
+            for (size_t e = 0; e < 700; e++)
+                rows[e] = kf_random_normal(&random);
+            for (int listed = 0; listed < 2; listed++) {
+                memcpy(sums, b, sizeof sums);
+                plain->combine(3 + (size_t)listed, listed ? order : NULL, scales, rows, 220, count, b);
+                kernels->combine(3 + (size_t)listed, listed ? order : NULL, scales, rows, 220, count, c);
+                for (size_t e = 0; e < count; e++) {
+                    for (size_t r = 0; r < 3 + (size_t)listed; r++)
+                        sums[e] += scales[r] * rows[(listed ? order[r] : r) * 220 + e];
+                    right &= near(c[e], sums[e], 1e-12);
+                }
+            }
             same &= memcmp(b, c, sizeof b) == 0;
         }
         tap_check(tap, same, "the kernels for %s give the bits of the plain ones", kernels->name);
