@@ -209,6 +209,7 @@ const keepfit_disk *keepfit_disk_system(void)
 {
     static const keepfit_disk system = {
         .version = KEEPFIT_DISK_VERSION,
+        .concurrent = true,
         .open = disk_open,
         .close = disk_close,
         .read = disk_read,

@@ -144,6 +144,7 @@ keepfit_status kf_writer_continue(struct kf_writer *writer, const struct kf_segm
 
 void kf_writer_close(struct kf_writer *writer)
 {
+    kf_background_free(writer->background);
     if (writer->disk)
         close_file(writer);
     free(writer->buffer);
@@ -162,9 +163,30 @@ static keepfit_status flush(struct kf_writer *writer, keepfit_error *error)
     return KEEPFIT_OK;
 }
 
+static void became_durable(struct kf_writer *writer, uint64_t number, uint64_t arrived)
+{
+    writer->durable = number;
+    writer->safe = arrived;
+    writer->synced_at = milliseconds();
+}
+
+/* Takes note of the sync in the background, if it has ended or is waited for. */
+static keepfit_status collect(struct kf_writer *writer, bool wait, keepfit_error *error)
+{
+    int problem = 0;
+    if (!writer->syncing || !kf_background_collect(writer->background, wait, &problem))
+        return still_good(writer, error);
+    uint64_t number = writer->syncing;
+    writer->syncing = 0;
+    if (problem < 0)
+        return fail_for_good(writer, "cannot make the journal durable", problem, error);
+    became_durable(writer, number, writer->syncing_arrived);
+    return still_good(writer, error);
+}
+
 keepfit_status kf_writer_sync(struct kf_writer *writer, keepfit_error *error)
 {
-    keepfit_status status = still_good(writer, error);
+    keepfit_status status = collect(writer, true, error);
     if (status == KEEPFIT_OK && writer->buffered)
         status = flush(writer, error);
     if (status != KEEPFIT_OK || writer->durable + 1 == writer->next)
@@ -172,29 +194,56 @@ keepfit_status kf_writer_sync(struct kf_writer *writer, keepfit_error *error)
     int problem = writer->disk->sync(writer->disk->context, writer->file);
     if (problem < 0)
         return fail_for_good(writer, "cannot make the journal durable", problem, error);
-    writer->durable = writer->next - 1;
-    writer->safe = writer->arrived;
-    writer->synced_at = milliseconds();
+    became_durable(writer, writer->next - 1, writer->arrived);
     return KEEPFIT_OK;
+}
+
+static uint64_t pending(const struct kf_writer *writer)
+{
+    return writer->next - 1 - writer->durable;
+}
+
+/* Begins to sync what there is, without waiting. */
+static keepfit_status begin_sync(struct kf_writer *writer, keepfit_error *error)
+{
+    keepfit_status status = writer->buffered ? flush(writer, error) : KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        return status;
+    writer->syncing = writer->next - 1;
+    writer->syncing_arrived = writer->arrived;
+    kf_background_begin(writer->background, writer->file);
+    return KEEPFIT_OK;
+}
+
+/* Half a batch is synced in the background while the other half comes; only a disk that is slower than the points is waited for. */
+static keepfit_status acknowledge_batch(struct kf_writer *writer, keepfit_error *error)
+{
+    uint64_t most = writer->policy.amount;
+    keepfit_status status = collect(writer, false, error);
+    bool half = pending(writer) >= most - most / 2;
+    if (half && !writer->background && writer->disk->concurrent)
+        writer->background = kf_background_create(writer->disk);
+    if (status == KEEPFIT_OK && half && writer->background && !writer->syncing)
+        status = begin_sync(writer, error);
+    if (status == KEEPFIT_OK && pending(writer) >= most)
+        status = collect(writer, true, error);
+    return status == KEEPFIT_OK && pending(writer) >= most ? kf_writer_sync(writer, error) : status;
 }
 
 keepfit_status kf_writer_acknowledge(struct kf_writer *writer, keepfit_error *error)
 {
-    bool due = false;
     switch (writer->policy.kind) {
-    case KF_SYNC_ALWAYS:
-        due = true;
-        break;
     case KF_SYNC_BATCH:
-        due = writer->next - 1 - writer->durable >= writer->policy.amount;
-        break;
+        return acknowledge_batch(writer, error);
     case KF_SYNC_INTERVAL:
-        due = milliseconds() - writer->synced_at >= writer->policy.amount;
-        break;
+        if (milliseconds() - writer->synced_at < writer->policy.amount)
+            return still_good(writer, error);
+        return kf_writer_sync(writer, error);
     case KF_SYNC_NONE:
-        break;
+        return still_good(writer, error);
+    default:
+        return kf_writer_sync(writer, error);
     }
-    return due ? kf_writer_sync(writer, error) : still_good(writer, error);
 }
 
 /* Room for one more record, in a new segment if this one is full; NULL: it failed. */

@@ -4,6 +4,7 @@
 #ifndef KF_WRITER_H
 #define KF_WRITER_H
 
+#include "history/background.h"
 #include "history/segment.h"
 
 /* What an acknowledgement means. */
@@ -21,12 +22,15 @@ struct kf_writer {
     uint64_t identity, salt;
     uint64_t segment_bytes; /* a new one is begun when the next record would go beyond */
     struct kf_sync_policy policy;
-    int file;               /* -1: none */
-    uint64_t first, offset; /* of the segment: its first record, and how much of it is written */
-    uint64_t next, durable; /* number of the next record, and of the last that is durable */
-    uint64_t arrived, safe; /* the last point that was appended, and the last that is durable */
-    uint64_t synced_at;     /* when, in milliseconds */
-    uint64_t members;       /* records of a block that are still to come */
+    int file;                         /* -1: none */
+    uint64_t first, offset;           /* of the segment: its first record, and how much of it is written */
+    uint64_t next, durable;           /* number of the next record, and of the last that is durable */
+    uint64_t arrived, safe;           /* the last point that was appended, and the last that is durable */
+    uint64_t synced_at;               /* when, in milliseconds */
+    uint64_t members;                 /* records of a block that are still to come */
+    struct kf_background *background; /* NULL: none yet, or none to be had */
+    uint64_t syncing,
+        syncing_arrived; /* what the sync that goes on in the background will make durable; 0: none does */
     unsigned char *buffer;
     size_t buffered, capacity;
     keepfit_error failure;

@@ -1,0 +1,89 @@
+#define _POSIX_C_SOURCE 200809L
+#include "history/background.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+struct kf_background {
+    const keepfit_disk *disk;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int file;
+    bool asked, ended, quit;
+    int result;
+};
+
+static void *run(void *argument)
+{
+    struct kf_background *background = argument;
+    pthread_mutex_lock(&background->mutex);
+    for (;;) {
+        while (!background->asked && !background->quit)
+            pthread_cond_wait(&background->changed, &background->mutex);
+        if (!background->asked)
+            break;
+        pthread_mutex_unlock(&background->mutex);
+        int result = background->disk->sync(background->disk->context, background->file);
+        pthread_mutex_lock(&background->mutex);
+        background->result = result;
+        background->asked = false;
+        background->ended = true;
+        pthread_cond_broadcast(&background->changed);
+    }
+    pthread_mutex_unlock(&background->mutex);
+    return NULL;
+}
+
+struct kf_background *kf_background_create(const keepfit_disk *disk)
+{
+    struct kf_background *background = kf_allocate(1, sizeof *background);
+    if (!background)
+        return NULL;
+    background->disk = disk;
+    pthread_mutex_init(&background->mutex, NULL);
+    pthread_cond_init(&background->changed, NULL);
+    if (pthread_create(&background->thread, NULL, run, background) == 0)
+        return background;
+    pthread_cond_destroy(&background->changed);
+    pthread_mutex_destroy(&background->mutex);
+    free(background);
+    return NULL;
+}
+
+void kf_background_free(struct kf_background *background)
+{
+    if (!background)
+        return;
+    pthread_mutex_lock(&background->mutex);
+    background->quit = true;
+    pthread_cond_broadcast(&background->changed);
+    pthread_mutex_unlock(&background->mutex);
+    pthread_join(background->thread, NULL);
+    pthread_cond_destroy(&background->changed);
+    pthread_mutex_destroy(&background->mutex);
+    free(background);
+}
+
+void kf_background_begin(struct kf_background *background, int file)
+{
+    pthread_mutex_lock(&background->mutex);
+    background->file = file;
+    background->asked = true;
+    background->ended = false;
+    pthread_cond_broadcast(&background->changed);
+    pthread_mutex_unlock(&background->mutex);
+}
+
+bool kf_background_collect(struct kf_background *background, bool wait, int *result)
+{
+    pthread_mutex_lock(&background->mutex);
+    while (wait && !background->ended)
+        pthread_cond_wait(&background->changed, &background->mutex);
+    bool ended = background->ended;
+    *result = background->result;
+    pthread_mutex_unlock(&background->mutex);
+    return ended;
+}
