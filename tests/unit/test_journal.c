@@ -1,45 +1,14 @@
 /* Journals: what comes back is what was pushed, and the run goes on bit for bit; every flipped bit and every truncation is noticed, and the
- * points before it are kept; what does not belong together is refused; a disk that fails leaves the fit readable. */
+ * points before it are kept; what does not belong together is refused. */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "model/model.h"
 #include "support.h"
-#include "world.h"
+#include "journals.h"
 
-#define FOLDER "journal"
 #define COUNT 60
-
-static keepfit_status create(struct world *world, const char *text, keepfit_fit **fit, keepfit_error *error)
-{
-    keepfit_options *options = options_from(text);
-    keepfit_options_disk(options, &world->disk);
-    keepfit_status status = keepfit_fit_create(options, fit, error);
-    keepfit_options_free(options);
-    return status;
-}
-
-static keepfit_fit *create_sound(struct world *world, const char *text)
-{
-    keepfit_fit *fit = NULL;
-    keepfit_error error;
-    if (create(world, text, &fit, &error) != KEEPFIT_OK) {
-        printf("Bail out! %s\n", error.message);
-        exit(2);
-    }
-    return fit;
-}
-
-static keepfit_status look(struct world *world, keepfit_journal **journal, keepfit_error *error)
-{
-    keepfit_options *options = options_from("");
-    keepfit_options_disk(options, &world->disk);
-    keepfit_status status = keepfit_journal_open(FOLDER, options, journal, error);
-    keepfit_options_free(options);
-    return status;
-}
 
 static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
 {
@@ -66,7 +35,7 @@ static void test_methods(struct tap *tap)
             snprintf(kept, sizeof kept, "%s journal=" FOLDER " segment-bytes=4096%s", text,
                      checkpoints ? " checkpoint-gradients=40" : "");
             for (size_t from = 0; from < COUNT; from += 10) {
-                keepfit_fit *part = create_sound(world, kept);
+                keepfit_fit *part = journal_fit_sound(world, kept);
                 keepfit_durability durability;
                 keepfit_fit_durability(part, &durability);
                 all = all && durability.resumed == from && (checkpoints || durability.replayed == from);
@@ -115,7 +84,7 @@ static void test_mixed(struct tap *tap)
         keepfit_fit *whole = fit_from(text), *part = NULL;
         for (size_t p = 0; p < 3; p++) {
             run_mixed(whole, cloud, p);
-            part = create_sound(world, kept);
+            part = journal_fit_sound(world, kept);
             run_mixed(part, cloud, p);
             if (p == 1)
                 TAP_NEED(keepfit_fit_compact(part) == KEEPFIT_OK);
@@ -131,15 +100,6 @@ static void test_mixed(struct tap *tap)
     }
 }
 
-static bool same_point(const keepfit_point *a, const keepfit_point *b)
-{
-    bool same = a->row.count == b->row.count && a->target == b->target && a->weight == b->weight;
-    for (size_t k = 0; same && k < a->row.count; k++)
-        same = a->row.value[k] == b->row.value[k] &&
-               (a->row.index ? a->row.index[k] : k) == (b->row.index ? b->row.index[k] : k);
-    return same;
-}
-
 /* Rows lie in memory, then in files; a journal gives them back without a fit, too. */
 static void test_points(struct tap *tap, const char *more)
 {
@@ -147,16 +107,17 @@ static void test_points(struct tap *tap, const char *more)
     snprintf(text, sizeof text, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=4096 %s", more);
     struct world *world = world_create();
     struct cloud *cloud = cloud_make("logistic", 400, 6, true, true, 13);
-    keepfit_fit *fit = create_sound(world, text);
+    keepfit_fit *fit = journal_fit_sound(world, text);
     push_range(fit, cloud, 0, 200);
     keepfit_fit_free(fit);
-    fit = create_sound(world, text);
+    fit = journal_fit_sound(world, text);
     push_range(fit, cloud, 200, 400);
     bool same = true;
     keepfit_point point;
     uint64_t arrival = 0;
     for (size_t k = 0; k < 400; k++)
-        same = same && keepfit_fit_point(fit, k, &point) == KEEPFIT_OK && same_point(&point, &cloud->point[k]) &&
+        same = same && keepfit_fit_point(fit, k, &point) == KEEPFIT_OK &&
+               journal_same_point(&point, &cloud->point[k]) &&
                keepfit_fit_compare(fit, k + 1, &cloud->point[k]) == KEEPFIT_OK &&
                keepfit_fit_compare(fit, k + 1, &cloud->point[(k + 1) % 400]) == KEEPFIT_DATA;
     keepfit_fit_free(fit);
@@ -164,12 +125,12 @@ static void test_points(struct tap *tap, const char *more)
     keepfit_journal *journal = NULL;
     keepfit_journal_info info;
     keepfit_error error;
-    TAP_NEED(look(world, &journal, &error) == KEEPFIT_OK);
+    TAP_NEED(journal_look(world, &journal, &error) == KEEPFIT_OK);
     keepfit_journal_describe(journal, &info);
     same = info.segments > 4 && info.present == 400 && !info.damage && !info.torn;
     for (size_t k = 0; k < 400; k++)
         same = same && keepfit_journal_next(journal, &point, &arrival) == KEEPFIT_OK && arrival == k + 1 &&
-               same_point(&point, &cloud->point[k]);
+               journal_same_point(&point, &cloud->point[k]);
     same = same && keepfit_journal_next(journal, &point, NULL) == KEEPFIT_END;
     tap_check(tap, same, "%s: and so are the journal's", more);
     keepfit_journal_close(journal);
@@ -184,7 +145,7 @@ static void test_refusals(struct tap *tap)
     struct world *world = world_create();
     struct cloud *cloud = cloud_make("logistic", 20, 3, false, false, 14);
     const char *text = "loss=logistic lambda=0.1 journal=" FOLDER;
-    keepfit_fit *fit = create_sound(world, text), *other = NULL;
+    keepfit_fit *fit = journal_fit_sound(world, text), *other = NULL;
     keepfit_error error;
     keepfit_report report;
     push_range(fit, cloud, 0, 10);
@@ -195,10 +156,10 @@ static void test_refusals(struct tap *tap)
     push_range(fit, cloud, 10, 20);
     char holder[32];
     snprintf(holder, sizeof holder, "process %ld", (long)getpid());
-    bool locked = create(world, text, &other, &error) == KEEPFIT_IO && strstr(error.message, holder);
+    bool locked = journal_fit(world, text, &other, &error) == KEEPFIT_IO && strstr(error.message, holder);
     tap_check(tap, locked, "a second fit is locked out: %s", error.message);
     keepfit_fit_free(fit);
-    fit = create_sound(world, text);
+    fit = journal_fit_sound(world, text);
     keepfit_fit_report(fit, &report);
     tap_check(tap, refused && report.stage == 20, "points that the fit refuses are not recorded");
     keepfit_fit_free(fit);
@@ -208,10 +169,10 @@ static void test_refusals(struct tap *tap)
         char changed[128], key[32];
         snprintf(changed, sizeof changed, "%s journal=" FOLDER, others[k]);
         snprintf(key, sizeof key, "--%.*s:", (int)strcspn(others[k], "="), others[k]);
-        bool named = create(world, changed, &other, &error) == KEEPFIT_USAGE && strstr(error.message, key);
+        bool named = journal_fit(world, changed, &other, &error) == KEEPFIT_USAGE && strstr(error.message, key);
         tap_check(tap, named, "another option is refused: %s", error.message);
     }
-    fit = create_sound(world, "threads=2 sync=none max-features=99 journal=" FOLDER);
+    fit = journal_fit_sound(world, "threads=2 sync=none max-features=99 journal=" FOLDER);
     const keepfit_options *taken = keepfit_fit_options(fit);
     keepfit_options *copy = keepfit_options_copy(taken);
     tap_check(tap,
@@ -230,50 +191,23 @@ static void test_refusals(struct tap *tap)
 
 /* ---- damage ---- */
 
-#define SMALL 6
-
-/* A small journal with a checkpoint that does not know the last points, or no checkpoint at all. */
-static struct world *small_journal(const struct cloud *cloud, bool checkpoint)
-{
-    struct world *world = world_create();
-    const char *text = "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=4096";
-    keepfit_fit *fit = create_sound(world, text);
-    push_range(fit, cloud, 0, SMALL - 2);
-    if (checkpoint)
-        TAP_NEED(keepfit_fit_checkpoint(fit) == KEEPFIT_OK);
-    push_range(fit, cloud, SMALL - 2, SMALL);
-    keepfit_fit_free(fit);
-    return world;
-}
-
-/* Whether the journal's points are the first so many, and not fewer than `least`. */
-static bool is_prefix(keepfit_journal *journal, const struct cloud *cloud, size_t least)
-{
-    keepfit_point point;
-    size_t k = 0;
-    while (keepfit_journal_next(journal, &point, NULL) == KEEPFIT_OK)
-        if (k == SMALL || !same_point(&point, &cloud->point[k++]))
-            return false;
-    return k >= least;
-}
-
 /* Whether something is said about the damage, and what was before it is kept. `least`: points that lie before it. */
 static bool noticed(struct world *world, const struct cloud *cloud, size_t least)
 {
     keepfit_journal *journal = NULL;
     keepfit_journal_info info;
     keepfit_error error;
-    keepfit_status status = look(world, &journal, &error);
+    keepfit_status status = journal_look(world, &journal, &error);
     if (status == KEEPFIT_CORRUPT)
         return least == 0;
     if (status != KEEPFIT_OK)
         return false;
     keepfit_journal_describe(journal, &info);
-    bool good = (info.damage || info.torn || info.spoilt) && is_prefix(journal, cloud, least);
+    bool good = (info.damage || info.torn || info.spoilt) && journal_is_prefix(journal, cloud, least);
     keepfit_journal_close(journal);
     /* And a fit either says no, or tells what it has cut off or not used. */
     keepfit_fit *fit = NULL;
-    status = create(world, "journal=" FOLDER, &fit, &error);
+    status = journal_fit(world, "journal=" FOLDER, &fit, &error);
     if (status == KEEPFIT_OK) {
         keepfit_durability durability;
         keepfit_fit_durability(fit, &durability);
@@ -300,7 +234,7 @@ static size_t points_before(const unsigned char *bytes, size_t at)
 
 static void test_flips(struct tap *tap, const struct cloud *cloud, bool checkpoint, const char *suffix)
 {
-    struct world *world = small_journal(cloud, checkpoint);
+    struct world *world = journal_small(cloud, checkpoint);
     const char *name = NULL;
     char path[128];
     for (size_t k = 0; !name || !strstr(name, suffix); k++)
@@ -311,7 +245,7 @@ static void test_flips(struct tap *tap, const struct cloud *cloud, bool checkpoi
     bool segment = strcmp(suffix, "segment") == 0;
     world_free(world);
     for (size_t bit = 0; bit < 8 * size; bit++) {
-        world = small_journal(cloud, checkpoint);
+        world = journal_small(cloud, checkpoint);
         size_t unused;
         unsigned char *bytes = world_file(world, path, &unused);
         size_t least = segment ? points_before(bytes, bit / 8) : SMALL;
@@ -329,7 +263,7 @@ static void test_random_flips(struct tap *tap, size_t flips)
     struct world *world = world_create();
     struct cloud *cloud = cloud_make("logistic", 1500, 40, true, false, 17);
     keepfit_fit *fit =
-        create_sound(world, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=100000 sync=none");
+        journal_fit_sound(world, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=100000 sync=none");
     keepfit_model *model = NULL, *loaded = NULL;
     keepfit_error error;
     push_range(fit, cloud, 0, 1500);
@@ -355,7 +289,7 @@ static void test_random_flips(struct tap *tap, size_t flips)
         } else {
             keepfit_journal *journal = NULL;
             keepfit_journal_info info = {.damage = NULL};
-            keepfit_status status = look(world, &journal, &error);
+            keepfit_status status = journal_look(world, &journal, &error);
             if (status == KEEPFIT_OK)
                 keepfit_journal_describe(journal, &info);
             silent += status == KEEPFIT_OK && !info.damage && !info.spoilt;
@@ -372,19 +306,20 @@ static void test_random_flips(struct tap *tap, size_t flips)
 static void test_truncations(struct tap *tap, const struct cloud *cloud)
 {
     const char *path = FOLDER "/000001/00000000000000000001.segment";
-    struct world *world = small_journal(cloud, false);
+    struct world *world = journal_small(cloud, false);
     size_t size, wrong = 0;
     TAP_NEED(world_file(world, path, &size));
     world_free(world);
     for (size_t length = 0; length < size; length++) {
-        world = small_journal(cloud, false);
+        world = journal_small(cloud, false);
         size_t unused, least = points_before(world_file(world, path, &unused), length);
         bool settings = points_before(world_file(world, path, &unused), length) > 0;
         world_shorten(world, path, length);
         keepfit_journal *journal = NULL;
         keepfit_error error;
-        keepfit_status status = look(world, &journal, &error);
-        bool good = status == KEEPFIT_OK ? is_prefix(journal, cloud, least) : status == KEEPFIT_CORRUPT && !settings;
+        keepfit_status status = journal_look(world, &journal, &error);
+        bool good =
+            status == KEEPFIT_OK ? journal_is_prefix(journal, cloud, least) : status == KEEPFIT_CORRUPT && !settings;
         wrong += !good;
         keepfit_journal_close(journal);
         world_free(world);
@@ -394,7 +329,7 @@ static void test_truncations(struct tap *tap, const struct cloud *cloud)
 
 static void test_repair(struct tap *tap, const struct cloud *cloud)
 {
-    struct world *world = small_journal(cloud, true);
+    struct world *world = journal_small(cloud, true);
     const char *path = FOLDER "/000001/00000000000000000001.segment";
     size_t size;
     unsigned char *bytes = world_file(world, path, &size);
@@ -431,7 +366,7 @@ static void test_repair(struct tap *tap, const struct cloud *cloud)
 /* Damage in the middle is refused, and told with record and place. */
 static void test_place(struct tap *tap, const struct cloud *cloud)
 {
-    struct world *world = small_journal(cloud, false);
+    struct world *world = journal_small(cloud, false);
     const char *path = FOLDER "/000001/00000000000000000001.segment";
     size_t size, offset = 64;
     unsigned char *bytes = world_file(world, path, &size);
@@ -445,73 +380,8 @@ static void test_place(struct tap *tap, const struct cloud *cloud)
     keepfit_error error;
     char place[64];
     snprintf(place, sizeof place, "record 4 at byte %zu", offset);
-    bool told = create(world, "journal=" FOLDER, &fit, &error) == KEEPFIT_CORRUPT && strstr(error.message, place);
+    bool told = journal_fit(world, "journal=" FOLDER, &fit, &error) == KEEPFIT_CORRUPT && strstr(error.message, place);
     tap_check(tap, told, "damage in the middle is refused with its place: %s", error.message);
-    world_free(world);
-}
-
-/* ---- a disk that fails ---- */
-
-static void test_failing_disk(struct tap *tap, int problem, const char *name)
-{
-    struct cloud *cloud = cloud_make("logistic", COUNT, 3, false, false, 15);
-    const char *text = "loss=logistic lambda=0.1 journal=" FOLDER " checkpoint-gradients=300 sync=batch:4";
-    bool good = true;
-    size_t failures = 0;
-    for (uint64_t at = 1;; at++) {
-        struct world *world = world_create();
-        keepfit_fit *fit = create_sound(world, text);
-        keepfit_durability durability;
-        keepfit_report report;
-        world->fail_at = world->calls + at;
-        world->fail_with = problem;
-        keepfit_status status = KEEPFIT_OK;
-        size_t k = 0;
-        while (k < COUNT && (status = keepfit_fit_push(fit, &cloud->point[k])) == KEEPFIT_OK)
-            k++;
-        bool reached = world->calls >= world->fail_at;
-        keepfit_fit_durability(fit, &durability);
-        if (status != KEEPFIT_OK) { /* the fit is readable, and takes nothing more, though the disk works again */
-            keepfit_model *model = NULL;
-            failures++;
-            good = good && status == KEEPFIT_IO && keepfit_fit_push(fit, &cloud->point[k]) == KEEPFIT_IO &&
-                   keepfit_fit_model(fit, &model) == KEEPFIT_OK;
-            keepfit_model_free(model);
-        } else {
-            good = good && k == COUNT && (!reached || durability.failed_checkpoints <= 1);
-        }
-        keepfit_fit_free(fit);
-        world->fail_at = 0;
-        fit = create_sound(world, text);
-        keepfit_fit_report(fit, &report);
-        good = good && report.stage >= durability.safe && report.stage <= k + 1;
-        push_range(fit, cloud, report.stage, COUNT);
-        keepfit_fit_free(fit);
-        world_free(world);
-        if (!reached)
-            break;
-    }
-    tap_check(tap, good && failures > 10, "%s at any one of the calls: %zu fits refuse what follows, nothing is lost",
-              name, failures);
-    free(cloud);
-}
-
-/* Looking needs nothing that a medium without writing does not allow; going on says why it cannot. */
-static void test_read_only(struct tap *tap, const struct cloud *cloud)
-{
-    struct world *world = small_journal(cloud, true);
-    keepfit_journal *journal = NULL;
-    keepfit_fit *fit = NULL;
-    keepfit_error error;
-    world->fail_at = world->calls + 1;
-    world->fail_with = -EROFS;
-    world->fail_for_good = true;
-    uint64_t before = world->calls;
-    bool whole = look(world, &journal, &error) == KEEPFIT_OK && is_prefix(journal, cloud, SMALL);
-    tap_check(tap, whole && world->calls == before, "a journal on a read-only medium can be looked at");
-    keepfit_journal_close(journal);
-    bool refused = create(world, "journal=" FOLDER, &fit, &error) == KEEPFIT_IO;
-    tap_check(tap, refused && strstr(error.message, "read-only"), "and going on is refused: %s", error.message);
     world_free(world);
 }
 
@@ -533,9 +403,6 @@ int main(int count, char **words)
     test_truncations(&tap, cloud);
     test_repair(&tap, cloud);
     test_place(&tap, cloud);
-    test_read_only(&tap, cloud);
-    test_failing_disk(&tap, -ENOSPC, "a full disk");
-    test_failing_disk(&tap, -EIO, "a failing disk");
     free(cloud);
     return tap_end(&tap);
 }
