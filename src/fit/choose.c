@@ -2,8 +2,8 @@
  *
  * For auto it is the one that kf_method_choose names by loss, size and domain. Where another would do as well
  * (kf_method_rival), the two are measured: from time to time the other one is put to work for some stages, and stays if it
- * has done them for less than the first would have needed, going by the stages before. If it needs more, the trial ends, in
- * the middle of a stage if need be, and the first one finishes that.
+ * has done them for less than the first would have needed, going by the stages before. If it needs more, then or later, the
+ * first one comes back, in the middle of a stage if need be, and finishes that.
  *
  * What is measured is work in nominal nanoseconds: FOs and steps times the entries of a row, and what methods report of dense
  * algebra (kf_spend). No clock is looked at, so that the same data give the same bits on any machine. */
@@ -20,6 +20,8 @@
 #define AFTER_LOSS 16
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16
+/* One that has won may spend so many times what the other did, then it is the other's turn again. */
+#define LENIENCE 4.0
 /* Nominal nanoseconds of an FO and of a step of the scaled iterate: for itself, and for each entry of the row. */
 #define FO_ITSELF 20.0
 #define FO_ENTRY 1.0
@@ -157,6 +159,7 @@ static void end_trial(keepfit_fit *fit, bool won)
              (unsigned long long)choice->since, other, choice->rate, tried, spent / (stages > 0 ? stages : 1),
              won ? "" : " and given up");
     choice->trying = false;
+    choice->watched = won;
     choice->next = fit->arrived * (won ? AFTER_WIN : AFTER_LOSS);
 }
 
@@ -168,16 +171,18 @@ static keepfit_status go_back(keepfit_fit *fit)
     return change_to(fit, before, &fit->error);
 }
 
-/* What the trial may still spend. */
-static double trial_left(const keepfit_fit *fit)
+/* What the method at work may still spend, beside the other. */
+static double left(const keepfit_fit *fit)
 {
     const struct kf_choice *choice = &fit->choice;
-    return choice->rate * (double)choice->length - (choice->work - choice->work_then);
+    double spent = choice->work - choice->work_then, length = (double)choice->length;
+    double stages = (double)(fit->arrived - choice->since);
+    return choice->rate * (choice->trying ? length : LENIENCE * (length + stages)) - spent;
 }
 
 static void limit_stage(keepfit_fit *fit)
 {
-    double most = trial_left(fit) / cost_of_fo(fit);
+    double most = left(fit) / cost_of_fo(fit);
     if (most < (double)fit->problem.allowance)
         fit->problem.allowance = most > 1 ? (uint64_t)most : 1;
 }
@@ -190,11 +195,12 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     choice->length = fit->arrived / TRIAL_SHARE;
     begin_stretch(fit);
     /* A change of method costs a pass: where that is about all that is spent, there is nothing to gain. */
-    if (trial_left(fit) < 2 * (double)fit->problem.points.count * cost_of_fo(fit)) {
+    choice->trying = choice->rate * (double)choice->length > 2 * (double)fit->problem.points.count * cost_of_fo(fit);
+    if (!choice->trying) {
         choice->next = AFTER_WIN * fit->arrived;
         return KEEPFIT_OK;
     }
-    choice->trying = true;
+    choice->watched = false;
     limit_stage(fit);
     return change_to(fit, at_work(fit) == choice->first ? choice->rival : choice->first, &fit->error);
 }
@@ -205,16 +211,18 @@ keepfit_status kf_fit_consider(keepfit_fit *fit)
     if (!choice->rival || kf_is_limited(&fit->problem))
         return KEEPFIT_OK;
     count_work(fit);
-    if (choice->trying && trial_left(fit) <= 0)
+    if ((choice->trying || choice->watched) && left(fit) <= 0)
         return go_back(fit);
-    if (choice->trying && fit->arrived < choice->since + choice->length)
-        limit_stage(fit);
-    else if (choice->trying)
+    if (choice->trying && fit->arrived >= choice->since + choice->length) {
         end_trial(fit, true);
-    else if (fit->arrived >= choice->next)
-        return begin_trial(fit);
-    else if (fit->arrived == choice->next - choice->next / 4)
         begin_stretch(fit);
+    }
+    if (!choice->trying && fit->arrived >= choice->next)
+        return begin_trial(fit);
+    if (!choice->trying && fit->arrived == choice->next - choice->next / 4)
+        begin_stretch(fit);
+    if (choice->trying || choice->watched)
+        limit_stage(fit);
     return KEEPFIT_OK;
 }
 
@@ -237,5 +245,6 @@ void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive)
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     kf_archive_flag(archive, &choice->trying);
+    kf_archive_flag(archive, &choice->watched);
     kf_archive_text(archive, choice->reason, sizeof choice->reason);
 }

@@ -1,0 +1,82 @@
+/* auto's choice by measured work: it goes to the method that needs less, whichever it began with, holds epsilon at every stage
+ * of its trials, and does the same again on the same data. */
+#include <string.h>
+
+#include "support.h"
+
+#define WIDE 300
+#define ENTRIES 8
+
+/* Point j of a stream of two classes: sparse rows of unit norm where many features make Newton's method dear, or few and
+ * correlated ones that sampled steps find hard. */
+static void draw_point(struct kf_random *random, bool sparse, double *values, uint32_t *index, keepfit_point *point)
+{
+    size_t count = sparse ? ENTRIES : 20;
+    double last = kf_random_normal(random), score = 0;
+    for (size_t e = 0; e < count; e++) {
+        double fresh = kf_random_normal(random);
+        last = sparse ? fresh : 0.99 * last + 0.14 * fresh;
+        index[e] = (uint32_t)(sparse ? e * (WIDE / ENTRIES) + kf_random_below(random, WIDE / ENTRIES) : e);
+        values[e] = last * (sparse ? 0.35 : pow(3, (double)(e % 5)));
+        score += values[e] * (index[e] % 3 ? 1 : -1);
+    }
+    *point = (keepfit_point){.row = {count, index, values}, .target = score + 0.3 * last > 0 ? 1 : -1, .weight = 1};
+}
+
+struct run {
+    keepfit_report report;
+    char method[32], reason[200]; /* the report's belong to the fit */
+    bool held, tried;
+    double objective;
+};
+
+static struct run run(const char *text, bool sparse, size_t points)
+{
+    struct run run = {.held = true};
+    struct kf_random random;
+    keepfit_measurement measured;
+    keepfit_fit *fit = fit_from(text);
+    kf_random_seed(&random, 6);
+    for (size_t j = 0; j < points; j++) {
+        double values[20];
+        uint32_t index[20];
+        keepfit_point point;
+        draw_point(&random, sparse, values, index, &point);
+        TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+        keepfit_fit_report(fit, &run.report);
+        run.held &= run.report.bound <= run.report.target;
+        run.tried |= fit->choice.trying;
+    }
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE, &measured) == KEEPFIT_OK);
+    run.objective = measured.objective;
+    snprintf(run.method, sizeof run.method, "%s", run.report.method);
+    snprintf(run.reason, sizeof run.reason, "%s", run.report.reason);
+    keepfit_fit_free(fit);
+    return run;
+}
+
+static void test_choice(struct tap *tap, bool sparse, const char *options, const char *expected)
+{
+    struct run first = run(options, sparse, 1500), second = run(options, sparse, 1500);
+    const char *data = sparse ? "sparse" : "correlated";
+    tap_check(tap, strcmp(first.method, expected) == 0, "%s data: auto ends with %s (%s)", data, first.method,
+              first.reason);
+    tap_check(tap, first.tried && strstr(first.reason, "quadratic") && strstr(first.reason, "table"),
+              "%s data: both were measured", data);
+    tap_check(tap, first.held && first.report.missed == 0, "%s data: every stage is held, trials included", data);
+    tap_check(tap,
+              first.report.fo == second.report.fo && first.objective == second.objective &&
+                  strcmp(first.reason, second.reason) == 0,
+              "%s data: a second run is the same to the bit", data);
+}
+
+int main(void)
+{
+    struct tap tap = {0};
+    test_choice(&tap, true, "loss=logistic lambda=1e-2 epsilon=1e-3 threads=1", "table");
+    test_choice(&tap, false, "loss=logistic lambda=1e-5 epsilon=1e-3 threads=1", "quadratic");
+    struct run asked = run("loss=logistic method=quadratic lambda=1e-2 epsilon=1e-3 threads=1", true, 200);
+    tap_check(&tap, strcmp(asked.method, "quadratic") == 0 && !asked.tried && !*asked.reason,
+              "a method that was asked for stays");
+    return tap_end(&tap);
+}
