@@ -15,7 +15,7 @@
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
-#define EARLY 4
+#define EARLY 2
 /* Of the model's error, as a share of x's move. */
 #define DOUBT_FIRST 0.3
 #define DOUBT_LEAST 0.02

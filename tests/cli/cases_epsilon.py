@@ -27,6 +27,26 @@ def case_stage_budget(box, method):
     assert all(float(r["bound"]) >= float(r["gap"]) - 1e-12 for r in rows if r["bound"])
 
 
+@over(("auto", "quadratic", "refit"))
+def case_flat_latency(box, method):
+    box.write("data.svm", libsvm(two_classes((1, 2), noise=0.2)))
+    words = ("--loss", "logistic", "--lambda", "0.001", "--epsilon", "1e-6", "--method", method)
+    result = box.try_run("train", "--json", *words, "--max-stage-work", "5", "--trace", "t.csv", "--trace-stages", "1000", "--gap", "data.svm")
+    result.check(result.code in (0, 5), "expected exit 0 or 5")
+    rows = box.trace("t.csv")
+    for before, row in zip(rows, rows[1:]):
+        mean = max(1, int(before["fo"]) / int(before["stage"]))
+        assert int(row["fo"]) - int(before["fo"]) <= 5 * mean, (before, row)
+    assert all(float(r["bound"]) >= float(r["gap"]) - 1e-12 for r in rows if r["bound"])
+    missed = sum(float(r["bound"]) > 1e-6 for r in rows if r["bound"])
+    same((result.code == 5, result.json["missed"]), (missed > 0, missed), "exit code and missed stages")
+
+
+def case_flat_latency_refused(box):
+    box.write("data.svm", libsvm(numbers(5)))
+    box.try_run("train", "--max-stage-work", "2", "data.svm").refused(2, "--max-stage-work").silent()
+
+
 @over(("auto", "table", "csvrg", "exact"))
 def case_window(box, method):
     rows = numbers(40)
