@@ -48,9 +48,9 @@ static void note(struct article *article, int code)
         article->code = code;
 }
 
-void article_start(struct article *article, const char *folder)
+void article_start(struct article *article, const char *folder, bool quick)
 {
-    *article = (struct article){.folder = folder};
+    *article = (struct article){.folder = folder, .quick = quick};
     article->body = must_have(open_memstream(&article->text, &article->length));
     char *figures = must_have(path_in(folder, "figures"));
     note(article, make_folder(figures));
@@ -219,10 +219,11 @@ static void write_quoted(FILE *out, const char *text)
 
 static void write_findings(FILE *out, const struct article *article)
 {
-    fputs("experiment,verdict,claim,measured\n", out);
+    fputs("experiment,size,verdict,claim,measured\n", out);
     for (size_t k = 0; k < article->count; k++) {
         const struct finding *finding = &article->findings[k];
-        fprintf(out, "%s,%s,", finding->experiment, verdicts[finding->verdict].word);
+        fprintf(out, "%s,%s,%s,", finding->experiment, article->quick ? "quick" : "full",
+                verdicts[finding->verdict].word);
         write_quoted(out, finding->claim);
         fputc(',', out);
         write_quoted(out, finding->measured);

@@ -21,6 +21,7 @@ struct finding {
 };
 
 struct article {
+    bool quick;         /* the findings are of a reduced size, and say so */
     const char *folder; /* figures are also saved there as files of their own */
     const char *experiment;
     FILE *body;
@@ -31,7 +32,7 @@ struct article {
     int code; /* the first failure to write */
 };
 
-void article_start(struct article *article, const char *folder);
+void article_start(struct article *article, const char *folder, bool quick);
 /* Writes report.html, findings.csv, and the findings on standard output; frees the article. Returns an exit code. */
 int article_finish(struct article *article, const char *title, const char *subject);
 

@@ -55,7 +55,7 @@ static int write_report(const struct plan *plan, const char *word, const size_t 
     const struct setting *setting = plan->setting;
     struct article article;
     char subject[512];
-    article_start(&article, setting->out);
+    article_start(&article, setting->out, setting->quick);
     for (size_t k = 0; experiment_entry(k); k++) {
         const struct experiment *experiment = experiment_entry(k);
         if (!is_chosen(word, experiment))
