@@ -61,6 +61,9 @@ static int read_points(const struct unit *unit, const char *path, keepfit_stream
         code = fail_status(keepfit_stream_error(*stream)->status, keepfit_stream_error(*stream)->message);
     if (code == EXIT_DONE)
         keepfit_stream_describe(*stream, info);
+    if (code == EXIT_DONE && info->total < 2 * RIDGE_SETTLED)
+        code = fail(EXIT_DATA, "%s: %llu points are too few, %d are needed", path, (unsigned long long)info->total,
+                    2 * RIDGE_SETTLED);
     return code;
 }
 

