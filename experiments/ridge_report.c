@@ -1,5 +1,6 @@
 /* ridge_report.c - figures, tables and findings of the ridge regressions. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,13 +149,15 @@ static void remark_on_cost(struct article *article, const struct outcome *outcom
         100 * share);
 }
 
-/* Appends "name value, " to a list. */
-static void list(char *text, size_t room, const char *name, const char *format, double value)
+/* Appends to a list, with a comma where it is not the first. */
+PRINTF_LIKE(3, 4) static void append(char *list, size_t room, const char *format, ...)
 {
-    size_t used = strlen(text);
-    char number[32];
-    snprintf(number, sizeof number, *format == 'p' ? "%.1f%%" : *format == 'x' ? "%.3g times" : "%.2e", value);
-    snprintf(text + used, room - used, "%s%s %s", used ? ", " : "", name, number);
+    size_t used = strlen(list);
+    va_list arguments;
+    used += (size_t)snprintf(list + used, room - used, "%s", used ? ", " : "");
+    va_start(arguments, format);
+    vsnprintf(list + used, room - used, format, arguments);
+    va_end(arguments);
 }
 
 static void find_share(struct article *article, struct outcome outcomes[][RIDGE_CONTESTANTS], bool quick)
@@ -163,7 +166,7 @@ static void find_share(struct article *article, struct outcome outcomes[][RIDGE_
     char text[400] = "";
     for (size_t set = 0; set < RIDGE_SETS; set++) {
         double share = outcomes[set][CSVRG].fo / outcomes[set][SVRG].fo;
-        list(text, sizeof text, ridge_sets[set].name, "p", 100 * share);
+        append(text, sizeof text, "%s %.1f%%", ridge_sets[set].name, 100 * share);
         if (outcomes[set][CSVRG].stages < 1000 && !quick)
             continue; /* the share falls as 1/n; the paper's figure belongs to about 1000 points */
         all++;
@@ -183,9 +186,7 @@ static void find_equal_cost(struct article *article, struct outcome outcomes[][R
     for (size_t set = 0; set < RIDGE_SETS; set++) {
         double sgd = outcomes[set][SGD].fo / outcomes[set][CSVRG].fo;
         double sparse = outcomes[set][SGD_SPARSE].fo / outcomes[set][CSVRG].fo;
-        char pair[64];
-        snprintf(pair, sizeof pair, "%s %.2f and", ridge_sets[set].name, sgd);
-        list(text, sizeof text, pair, "x", sparse);
+        append(text, sizeof text, "%s %.2f and %.2f times", ridge_sets[set].name, sgd, sparse);
         good += fabs(sgd - 1) <= 0.05 && sparse >= 1 && sparse <= 1.5;
     }
     article_finding(article, verdict_of(good, RIDGE_SETS),
@@ -202,7 +203,7 @@ static void find_advantage(struct article *article, struct outcome outcomes[][RI
     char text[400] = "";
     for (size_t set = 0; set < RIDGE_SETS; set++) {
         double ratio = advantage(outcomes[set], csvrg, sgd, sparse);
-        list(text, sizeof text, ridge_sets[set].name, "x", ratio);
+        append(text, sizeof text, "%s %.3g times", ridge_sets[set].name, ratio);
         good += ratio >= MUCH_SMALLER;
     }
     article_finding(article, verdict_of(good, RIDGE_SETS), claim,
@@ -220,7 +221,7 @@ static void find_comparable(struct article *article, struct outcome outcomes[][R
     double of_sgd = 0;
     for (size_t set = 0; set < RIDGE_SETS; set++, one++) {
         double best = fmax(fmax((*one)[SVRG].late_gap, (*one)[KATYUSHA].late_gap), ROUNDING);
-        list(text, sizeof text, ridge_sets[set].name, "x", (*one)[CSVRG].late_gap / best);
+        append(text, sizeof text, "%s %.3g times", ridge_sets[set].name, (*one)[CSVRG].late_gap / best);
         good += (*one)[CSVRG].late_gap <= COMPARABLE * best;
         of_sgd = fmax(of_sgd, (*one)[CSVRG].late_gap / (*one)[SGD].late_gap);
     }
