@@ -95,17 +95,17 @@ static int run(struct unit *unit)
     return (sweep->growth == LEAST_ACCURACY ? least_run : run_theory)(unit, sweep, n, epsilon, quick);
 }
 
-/* Seconds, roughly. */
+/* Seconds, roughly: so that long ones go first and the time left is right in the end. */
 static double cost_of(const struct sweep *sweep, size_t v, uint64_t n)
 {
-    double e = sweep_share(sweep, v, false), points = (double)n;
+    double e = sweep_share(sweep, v, false), points = (double)n, root = cbrt(1 / e);
     if (sweep->growth == LEAST_ACCURACY)
-        return strcmp(sweep->method, "sgd") == 0 ? 1e-7 * points * 50 / e : 2e-4 * points * pow(e, -1.0 / 3);
+        return strcmp(sweep->method, "sgd") == 0 ? 5e-6 * points / e : 2e-4 * points * root;
     if (strcmp(sweep->method, "sgd") == 0)
-        return 1e-7 * points * 12 / e;
+        return 1.2e-6 * points / e;
     if (strcmp(sweep->method, "csvrg") == 0)
-        return 1e-7 * points * (4000 + 27 * pow(e, -1.0 / 3));
-    return sweep->steps > 0 ? 2e-7 * points * points * log2(1 / e) : 1e-7 * 60 / (e * e);
+        return 3e-7 * (900 * log(points) / sqrt(e) + points * (1400 + 10 * root));
+    return sweep->steps > 0 ? 1e-8 * points * points * log2(1 / e) : 6e-6 / (e * e) + 1e-6 * points;
 }
 
 int complexity_plan(struct plan *plan)
