@@ -15,7 +15,7 @@ import keepfit
 from keepfit import KeepfitClassifier, KeepfitRegressor
 
 ESTIMATORS = [KeepfitRegressor(), KeepfitRegressor("huber"), KeepfitRegressor(bias=1.0), KeepfitRegressor(fit_intercept=False),
-              KeepfitRegressor(lam=None, lam_total=0.1, method="table", epsilon=1e-15), KeepfitClassifier(), KeepfitClassifier("softmax"),
+              KeepfitRegressor(lam_total=0.1, method="refit"), KeepfitClassifier(), KeepfitClassifier("softmax"),
               KeepfitClassifier("hinge"), KeepfitClassifier(bias=1.0), KeepfitClassifier(method="refit", epsilon=1e-6)]
 
 
