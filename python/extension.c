@@ -40,6 +40,20 @@ static void unwatch(keepfit_fit *fit, bool watched)
 }
 
 /* begin */
+/* The first row of compressed ones that reaches beyond the arrays or has a feature that is not there; `count` if none does.
+ * That indices ascend is the library's to check, so the last of a row is the largest. */
+static size_t keepfit_python_malformed(size_t count, size_t features, const uint64_t *start, const int32_t *index,
+                                       size_t entries)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (start[k] > start[k + 1] || start[k + 1] > entries)
+            return k;
+        if (start[k] < start[k + 1] && (uint32_t)index[start[k + 1] - 1] >= features)
+            return k;
+    }
+    return count;
+}
+
 /* For callbacks in Python, where KeyboardInterrupt comes before the call is back. */
 static void keepfit_python_stop(void)
 {

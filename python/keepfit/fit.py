@@ -16,8 +16,9 @@ from .objective import Objective
 
 OK = lib.KEEPFIT_OK
 NULL = ffi.NULL
-extend, from_buffer = lib.keepfit_python_extend, ffi.from_buffer
-main_thread, current_thread = threading.main_thread(), threading.current_thread
+FLOAT = np.dtype(np.float64)
+extend, malformed, from_buffer = lib.keepfit_python_extend, lib.keepfit_python_malformed, ffi.from_buffer
+get_ident, MAIN = threading.get_ident, threading.main_thread().ident
 
 
 class Stage(NamedTuple):
@@ -61,8 +62,30 @@ def compressed(X):
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    indices = X.indices if X.indices.dtype == np.int32 else X.indices.astype(np.int32)
-    return np.ascontiguousarray(X.data, np.float64), indices, X.indptr.astype(np.uint64)
+    value, start = np.ascontiguousarray(X.data, FLOAT), X.indptr.astype(np.uint64)
+    index = X.indices if X.indices.dtype == np.int32 else X.indices.astype(np.int32)
+    rows, features = X.shape
+    entries = min(len(value), len(index))
+    if len(start) != rows + 1 or malformed(rows, features, from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index), entries) < rows:
+        raise ValueError("the compressed rows do not fit together: check_format tells more")
+    return value, index, start
+
+
+class Turn:
+    """One thread at a time. The others wait, since the library releases the GIL."""
+
+    def __init__(self):
+        self.lock, self.owner = threading.Lock(), None
+
+    def __enter__(self):
+        if self.owner == get_ident():
+            raise RuntimeError("an objective cannot use the fit that is calling it")
+        self.lock.acquire()
+        self.owner = get_ident()
+
+    def __exit__(self, *unused):
+        self.owner = None
+        self.lock.release()
 
 
 class Fit:
@@ -84,45 +107,50 @@ class Fit:
         if status != OK:
             raise exception(status, error)
         self.handle = ffi.gc(handle[0], lib.keepfit_fit_free)
+        self._turn = Turn()
         self.report = ffi.new("keepfit_report *")
         lib.keepfit_fit_report(self.handle, self.report)
 
     def extend(self, X, y, weight=None) -> "Fit":
-        """All rows as one stage: afterwards the model is within epsilon for everything so far.
-
-        X: a C-contiguous float64 array with a point in each row, or a CSR matrix; y: float64; weight: float64 or None.
-        """
+        """All rows as one stage: afterwards the model is within epsilon for everything so far. X: an array with a point in
+        each row, or a CSR matrix; float64 and C-contiguous ones are taken as they are."""
         if scipy.sparse.issparse(X):
             value, index, start = compressed(X)
             start, index = from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index)
         else:
-            value, index, start = X, NULL, NULL
+            value, index, start = np.ascontiguousarray(X, FLOAT), NULL, NULL
         count, features = X.shape
-        status = extend(self.handle, count, features, start, index, from_buffer("double[]", value),
-                        from_buffer("double[]", y), NULL if weight is None else from_buffer("double[]", weight),
-                        current_thread() is main_thread, self.report)
-        if status != OK:
-            self._fail(status)
+        y = np.ascontiguousarray(y, FLOAT)
+        weight = None if weight is None else np.ascontiguousarray(weight, FLOAT)
+        if y.shape != (count,) or (weight is not None and weight.shape != (count,)):
+            raise ValueError("%d rows need as many targets and weights" % count)
+        with self._turn:
+            status = extend(self.handle, count, features, start, index, from_buffer("double[]", value), from_buffer("double[]", y),
+                            NULL if weight is None else from_buffer("double[]", weight), get_ident() == MAIN, self.report)
+            if status != OK:
+                self._fail(status)
         return self
 
     def remove(self, arrivals: Iterable[int]) -> "Fit":
         """Takes points out again, by the order in which they came, from 0; as one stage."""
         found, indices = ffi.new("uint64_t *"), []
-        for arrival in sorted(set(arrivals)):
-            if arrival < 0 or not lib.keepfit_fit_find(self.handle, int(arrival) + 1, found):
-                raise IndexError("point %d is not present" % arrival)
-            indices.append(found[0])
-        status = lib.keepfit_python_remove(self.handle, indices, len(indices), current_thread() is main_thread, self.report)
-        if status != OK:
-            self._fail(status)
+        with self._turn:
+            for arrival in sorted(set(arrivals)):
+                if arrival < 0 or not lib.keepfit_fit_find(self.handle, int(arrival) + 1, found):
+                    raise IndexError("point %d is not present" % arrival)
+                indices.append(found[0])
+            status = lib.keepfit_python_remove(self.handle, indices, len(indices), get_ident() == MAIN, self.report)
+            if status != OK:
+                self._fail(status)
         return self
 
     def expect(self, label: float) -> None:
         """A class that may come later has its place in the model from now on."""
-        status = lib.keepfit_fit_expect(self.handle, label)
-        lib.keepfit_fit_report(self.handle, self.report)
-        if status != OK:
-            self._fail(status)
+        with self._turn:
+            status = lib.keepfit_fit_expect(self.handle, label)
+            lib.keepfit_fit_report(self.handle, self.report)
+            if status != OK:
+                self._fail(status)
 
     def stage(self) -> Stage:
         """The report as it is now."""
@@ -134,27 +162,34 @@ class Fit:
         """The objective; if asked for, a bound from a pass of gradients, and the true optimum from a solve."""
         result = ffi.new("keepfit_measurement *")
         what = lib.KEEPFIT_MEASURE_OBJECTIVE | (bound and lib.KEEPFIT_MEASURE_BOUND) | (optimum and lib.KEEPFIT_MEASURE_OPTIMUM)
-        status = lib.keepfit_fit_measure(self.handle, what, result)
-        if status != OK:
-            self._fail(status)
+        with self._turn:
+            status = lib.keepfit_fit_measure(self.handle, what, result)
+            if status != OK:
+                self._fail(status)
         return Measurement(result.objective, result.bound, result.optimum, result.gap)
 
     def iterate(self) -> np.ndarray:
         """x itself; for built-in losses the intercepts come first, then the weights, feature by feature."""
         size = ffi.new("size_t *")
-        x = lib.keepfit_fit_iterate(self.handle, size)
-        return np.frombuffer(ffi.buffer(x, 8 * size[0]), np.float64).copy() if size[0] else np.zeros(0)
+        with self._turn:
+            x = lib.keepfit_fit_iterate(self.handle, size)
+            return np.frombuffer(ffi.buffer(x, 8 * size[0]), np.float64).copy() if size[0] else np.zeros(0)
 
     def model(self) -> Model:
         """The model as it is now, a copy."""
         handle = ffi.new("keepfit_model **")
-        status = lib.keepfit_fit_model(self.handle, handle)
-        if status != OK:
-            self._fail(status)
+        with self._turn:
+            status = lib.keepfit_fit_model(self.handle, handle)
+            if status != OK:
+                self._fail(status)
         return Model(handle[0])
 
     def points(self):
         """The points that are present: rows (CSR), targets, weights."""
+        with self._turn:
+            return self._points()
+
+    def _points(self):
         count, features = self.report.points, self.report.features
         entries = lib.keepfit_python_entries(self.handle, count)
         start, index, value = np.zeros(count + 1, np.int64), np.zeros(entries, np.int32), np.zeros(entries)
@@ -170,17 +205,18 @@ class Fit:
         """Options, points, and the library's snapshot, from which it goes on bit for bit."""
         if self.objective or self.options.get("journal"):
             raise TypeError("a fit with %s cannot be copied or pickled" % ("an objective of its own" if self.objective else "a journal"))
-        bytes_, size = ffi.new("const unsigned char **"), ffi.new("size_t *")
-        status = lib.keepfit_fit_snapshot(self.handle, bytes_, size)
-        if status != OK:
-            self._fail(status)
-        snapshot = bytes(ffi.buffer(bytes_[0], size[0]))
-        return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self.points()}
+        start, size = ffi.new("const unsigned char **"), ffi.new("size_t *")
+        with self._turn:
+            status = lib.keepfit_fit_snapshot(self.handle, start, size)
+            if status != OK:
+                self._fail(status)
+            snapshot = bytes(ffi.buffer(start[0], size[0]))
+            return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self._points()}
 
     def __setstate__(self, state) -> None:
         self.__init__(**state["options"])
         rows, targets, weights = state["points"]
-        value, index, start = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.uint64)
+        value, index, start = compressed(rows)
         status = lib.keepfit_python_restore(
             self.handle, len(targets), from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index),
             from_buffer("double[]", value), from_buffer("double[]", targets), from_buffer("double[]", weights),

@@ -128,3 +128,19 @@ def test_points_come_back_as_they_went_in(options):
     fit = Fit(loss="softmax", **options).extend(rows, y.astype(float), weight)
     back, targets, weights = fit.points()
     assert (back != rows).nnz == 0 and np.array_equal(targets, y) and np.array_equal(weights, weight)
+
+
+def test_arrays_that_do_not_fit_together_are_refused():
+    X, y = cloud("numbers")
+    model = KeepfitRegressor().partial_fit(scipy.sparse.csr_matrix(X), y)
+    for part, at, number in (("indices", -1, 8), ("indices", 7, -1), ("indptr", 5, 10**6), ("indptr", 400, 10**6), ("indptr", 3, -4)):
+        bad = scipy.sparse.csr_matrix(X)
+        getattr(bad, part)[at] = number
+        bad.has_canonical_format = True
+        with pytest.raises(ValueError, match="fit together"):
+            model.partial_fit(bad, y)
+    fit = Fit()
+    for rows, targets, weight in ((X, y[1:], None), (X, y, y[1:]), (X[0], y, None)):
+        with pytest.raises(ValueError):
+            fit.extend(rows, targets, weight)
+    assert fit.extend(X.tolist() and X.astype(np.float32), y.astype(int)).report.points == len(y)

@@ -45,6 +45,19 @@ def test_fits_in_many_threads_are_the_same():
     assert all(np.array_equal(model.coef_, models[0].coef_) for model in models)
 
 
+def test_one_fit_in_many_threads_takes_turns():
+    X, y = cloud(2, rows=2000)
+    model = KeepfitClassifier(bias=1.0).partial_fit(X[:1], y[:1])
+    threads = [threading.Thread(target=lambda: [model.partial_fit(X[at:at + 10], y[at:at + 10]) and model.predict(X[:5])
+                                                for at in range(0, 2000, 10)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = model.measure(optimum=True)
+    assert model.n_points_ == 8001 and found.gap <= model.gap_bound_ <= 1e-3
+
+
 INTERRUPTED = """
 import os, signal, sys, threading
 import numpy as np

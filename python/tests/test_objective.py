@@ -50,3 +50,10 @@ def test_the_points_cannot_be_written_to():
 
     with pytest.raises(ValueError, match="read-only"):
         Fit(squared(4, gradient=careless)).extend(X, y)
+
+
+def test_an_objective_cannot_use_its_own_fit():
+    X, y = cloud("numbers", rows=10, features=4)
+    fit = Fit(squared(4, gradient=lambda x, row, target: fit.extend(X, y)))
+    with pytest.raises(RuntimeError, match="calling it"):
+        fit.extend(X, y)
