@@ -38,7 +38,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         Multiplies the rows' weights. "balanced" needs all rows at once, so it is for ``fit`` only.
 
     The other parameters and attributes are those of :class:`KeepfitRegressor`; with a free intercept the gap is proved
-    for two classes with loss "logistic", and ``gap_bound_`` is NaN for the others. ``classes_`` are the classes so far.
+    for two classes with loss "logistic", not always with "hinge", and ``gap_bound_`` is NaN for more classes. ``classes_`` are the classes so far.
     """
 
     def __init__(self, loss: str = "logistic", *, lam: float = 1e-3, lam_total: Optional[float] = None,

@@ -21,7 +21,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         The regulariser on the mean loss (its weight stays the same as rows come) or on the sum (its weight falls).
         Give one.
     fit_intercept : bool
-        An intercept that is not regularised, as in scikit-learn. With loss "huber" it leaves nothing to prove.
+        An intercept that is not regularised, as in scikit-learn. With loss "huber" the gap cannot always be proved then.
     bias : float, optional
         Instead: a constant feature of this value, regularised like the others; everything is proved then.
     domain : str

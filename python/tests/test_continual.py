@@ -148,8 +148,10 @@ def test_domains_and_estimates():
     assert np.linalg.norm(ball.coef_) <= 0.5 + 1e-12
     box = KeepfitRegressor(domain="box:0:1", fit_intercept=False).fit(X, y)
     assert box.coef_.min() >= 0 and box.coef_.max() <= 1
-    free = KeepfitRegressor("huber").fit(X, y)
-    assert math.isnan(free.gap_bound_) and free.report_.unproved == 1
+    for kind, loss in ((KeepfitRegressor, "huber"), (KeepfitClassifier, "hinge"), (KeepfitClassifier, "softmax")):
+        free = kind(loss).fit(X, y if loss == "huber" else y > 0)
+        assert math.isnan(free.gap_bound_) == free.report_.unproved
+        assert not free.gap_bound_ < free.measure(optimum=True).gap - 1e-12
     assert KeepfitClassifier(guarantee="estimate").fit(X, y > 0).score(X, y > 0) > 0.8
 
 

@@ -70,6 +70,17 @@ def test_files_are_the_commands(tmp_path, kind, target):
         assert keepfit.load(tmp_path / "theirs.kf").score(X, y) == pytest.approx(model.score(X, y), abs=0.02)
 
 
+@pytest.mark.skipif(not COMMAND, reason="KEEPFIT_COMMAND is not set")
+def test_a_network_is_not_taken_for_a_linear_model(tmp_path):
+    X, y = cloud(3, rows=50)
+    dump_svmlight_file(X, y, str(tmp_path / "rows.svm"), zero_based=False)
+    done = subprocess.run([COMMAND, "train", "--quiet", "--loss", "network:4", "--method", "sgd", "--step", "0.01", "--model",
+                           tmp_path / "network.kf", tmp_path / "rows.svm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(ValueError, match="network"):
+        keepfit.load(tmp_path / "network.kf")
+
+
 def test_damaged_and_impossible_files(tmp_path):
     X, y = cloud(2)
     model = KeepfitClassifier().fit(X, y)
