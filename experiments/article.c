@@ -31,7 +31,7 @@ static const char own_style[] =
     ".yes{border-left-color:var(--yes)}.part{border-left-color:var(--part)}.no{border-left-color:var(--no)}\n"
     ".yes b{color:var(--yes)}.part b{color:var(--part)}.no b{color:var(--no)}\n"
     "table.findings td,table.findings th{text-align:left;white-space:normal;vertical-align:top}\n"
-    "table.findings td.verdict{white-space:nowrap}\n"
+    "table.findings td.verdict,table.findings th{white-space:nowrap}\n"
     "@media (max-width:560px){.finding dl{display:block}.finding dd{margin:0 0 .5rem}"
     "table.findings td,table.findings th{padding:.4rem .4rem}table.findings{font-size:.8125rem}"
     "table.findings td.verdict{white-space:normal}}\n"

@@ -52,7 +52,7 @@ static void write_row(struct article *article, const struct sweep *sweep, const 
     char range[80];
     snprintf(range, sizeof range, sweep->growth == THEORY_POINTS ? "%.0f to %.0f" : "%.1e to %.1e", line->x[0],
              line->x[COMPLEXITY_VALUES - 1]);
-    article_row(article, "%s|%s|%.3g|%.3g|%.3g|%.2e to %.2e|%.2g", sweep->method, range,
+    article_row(article, "%s|%s|%.0f|%.3g|%.3g|%.2e to %.2e|%.2g", sweep->method, range,
                 frame_at(&units[0].frame, 0, COMPLEXITY_N), sweep->exponent, line->exponent, line->fo[0],
                 line->fo[COMPLEXITY_VALUES - 1], line->closest);
 }
