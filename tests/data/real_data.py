@@ -85,11 +85,42 @@ def test_readers():
     check(run["stages"] == 3000 and run["classes"] == 10, "MNIST: labels found beside the images, 10 classes")
 
 
+def test_ridge():
+    """What docs/reproduction.md says of the ridge regressions, from the units' own files."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([keepfit, "reproduce", "ridge", "--quiet", "--data", data, "--out", folder], capture_output=True, text=True)
+        if done.returncode != 0:
+            check(False, "reproduce ridge: " + done.stderr.strip()[-300:])
+            return
+
+        def runs(name, method):
+            for seed in range(1, 11):
+                with open(os.path.join(folder, "units", "ridge-%s-%s-%d.csv" % (name, method, seed)), encoding="utf-8") as file:
+                    rows = [line for line in file if not line.startswith("#")]
+                yield [dict(zip(rows[0].strip().split(","), map(float, row.split(",")))) for row in rows[1:]]
+
+        def late(name, method):
+            total = 0
+            for rows in runs(name, method):
+                half = next(row for row in rows if row["stage"] == rows[-1]["stage"] // 2)
+                total += (rows[-1]["gap_sum"] - half["gap_sum"]) / (rows[-1]["stage"] - half["stage"]) / 10
+            return total
+
+        for name in ("breast-cancer", "cod-rna", "diabetes", "german.numer", "skin_nonskin"):
+            ratio = min(late(name, "sgd"), late(name, "sgd-sparse")) / late(name, "csvrg")
+            check(ratio >= 10, "%s: csvrg's mean gap over the last half is %.0f times below sgd's and sgd-sparse's (10)" % (name, ratio))
+            last = [next(runs(name, method))[-1] for method in ("csvrg", "svrg")]
+            if last[0]["stage"] == 1000:
+                share = last[0]["fo"] / last[1]["fo"]
+                check(0.03 <= share <= 0.06, "%s: csvrg has %.1f%% of svrg's FOs (3 to 6)" % (name, 100 * share))
+
+
 if not data:
     print("1..0 # SKIP KEEPFIT_DATA is not set")
     sys.exit(0)
 test_german()
 test_a9a()
 test_readers()
+test_ridge()
 print("1..%d" % count)
 sys.exit(1 if failures else 0)
