@@ -83,6 +83,8 @@ void kf_fit_account(keepfit_fit *fit); /* constants and progressive validation, 
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
 /* The label, as it was pushed, of a mapped target. */
 double kf_fit_label(const keepfit_fit *fit, double target);
+/* Brings problem.x up to date. Where memory was wanting for that, the bits are not those that they should be, and the fit is dead. */
+keepfit_status kf_fit_read(keepfit_fit *fit);
 /* A point has come. False: out of memory. */
 bool kf_fit_arrive(keepfit_fit *fit);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */

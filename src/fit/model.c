@@ -36,6 +36,9 @@ static void copy_weights(const keepfit_fit *fit, keepfit_model *model)
 
 keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
 {
+    keepfit_status status = kf_fit_read(fit);
+    if (status != KEEPFIT_OK)
+        return status;
     if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
         return kf_fit_overflown(fit);
     const struct kf_objective *objective = &fit->problem.objective;

@@ -88,13 +88,25 @@ static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measureme
     return what & KEEPFIT_MEASURE_OPTIMUM ? measure_optimum(fit, result) : KEEPFIT_OK;
 }
 
+keepfit_status kf_fit_read(keepfit_fit *fit)
+{
+    kf_read(&fit->problem);
+    if (!fit->problem.objective.memory_failed || fit->death.status != KEEPFIT_OK)
+        return KEEPFIT_OK;
+    kf_fail_memory(&fit->death);
+    return kf_fail_memory(&fit->error);
+}
+
 keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
     *result = (keepfit_measurement){NAN, NAN, NAN, NAN};
     if (fit->problem.points.count == 0)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
     uint64_t counted = fit->problem.objective.fo;
-    keepfit_status status = measure(fit, what, result);
+    keepfit_status status = kf_fit_read(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    status = measure(fit, what, result);
     fit->problem.objective.fo = counted;
     if (fit->problem.objective.callback_failed) {
         fit->problem.objective.callback_failed = false; /* a failed measurement does not end the fit */
