@@ -356,7 +356,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
         status = work(problem, running->state, &fit->error);
     else if (running->method->forget) /* it has not seen this point */
         running->method->forget(problem, running->state);
-    bool on_trial = fit->choice.trying || fit->choice.watched;
+    bool on_trial = fit->choice.rival && (fit->choice.trying || fit->choice.watched);
     if (status == KEEPFIT_OK && on_trial && !(problem->bound <= problem->target))
         status = kf_fit_give_up(fit);
     kf_iterate_write(problem);

@@ -83,6 +83,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     archive_arrivals(fit, archive);
     archive_account(fit, archive);
     kf_choice_archive(&fit->choice, archive);
+    bool chooses = strcmp(fit->asked->name, "auto") == 0;
+    kf_archive_require(archive, chooses || (!fit->choice.trying && !fit->choice.watched));
     if (archive->status == KEEPFIT_OK)
         kf_problem_archive_vector(&fit->problem, archive, &fit->optimum_x);
 }

@@ -1,5 +1,6 @@
-/* Model files. The first byte says whether the rest is a whole file, or what follows the head of one: then the magic, the
- * version, the checksum and the length are put in front of it, without which hardly any input would get far.
+/* Model files. The first byte says whether the rest is a whole file, or what follows the head of one (a linear model's or a
+ * network's): then the magic, the version, the checksum and the length are put in front of it, without which hardly any input
+ * would get far.
  *
  * What is accepted is written again as the same bytes, holds finite numbers only, and predicts. */
 #include <math.h>
@@ -18,10 +19,10 @@ static void put_little(unsigned char *to, uint64_t number, size_t size)
         to[k] = (unsigned char)(number >> 8 * k);
 }
 
-static size_t put_head(unsigned char *file, const uint8_t *body, size_t size)
+static size_t put_head(unsigned char *file, const uint8_t *body, size_t size, uint64_t version)
 {
     memcpy(file, "keepfitM", 8);
-    put_little(file + 8, 1, 4);
+    put_little(file + 8, version, 4);
     put_little(file + 16, size, 8);
     memcpy(file + HEAD, body, size);
     put_little(file + 12, kf_crc32c(0, file + 16, size + 8), 4);
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned char *bytes = data + 1;
     size_t count = size - 1;
     if (*data & 1) {
-        count = put_head(file, bytes, count);
+        count = put_head(file, bytes, count, *data & 2 ? 2 : 1);
         bytes = file;
     }
     keepfit_model *model = NULL;

@@ -159,6 +159,10 @@ MODELS = {
     "uneven": model("squared", 1, 0, 1) + b"\0\0\0",
     "huge": model("squared", 1, 0, 1)[:-40] + struct.pack("<5Q", 1, 1, 2 ** 61, 8, 0),
 }
+network = model("network", 2, 2, 3)[: -8 * (2 + 2 + 6)] + struct.pack("<Q", 2)
+seed("model", "network", 3, network + struct.pack("<16d", *range(16)))
+seed("model", "network-short", 3, network + struct.pack("<15d", *range(15)))
+
 for name, content in MODELS.items():
     seed("model", name, 1, content)
     seed("model", "headless-" + name, 0, b"keepfitM" + struct.pack("<IIQ", 1, 0, len(content)) + content[:8])
