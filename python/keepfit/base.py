@@ -5,7 +5,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
@@ -13,9 +13,16 @@ from sklearn.utils.validation import _check_sample_weight
 from .fit import Fit, Measurement, Stage
 from .labels import Labels
 from .model import Model
-from .options import OPTIONS
 
 FLOAT = np.dtype(np.float64)
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before 1.6 it was a method
+
+    def validate_data(estimator, *arguments, **options):
+        return estimator._validate_data(*arguments, **options)
+
 
 try:
     from tqdm.auto import tqdm
@@ -57,6 +64,11 @@ class Estimator(BaseEstimator):
 
     # ---- parameters
 
+    def __sklearn_tags__(self):  # what _more_tags is from scikit-learn 1.6 on
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _library_options(self, loss: str) -> Dict[str, Any]:
         values = {name: getattr(self, name) for name in self._options}
         values["loss"] = loss
@@ -97,13 +109,16 @@ class Estimator(BaseEstimator):
 
     def _checked(self, X, y, reset: bool) -> Tuple[Any, np.ndarray]:
         """scikit-learn's checks and conversions."""
-        return self._validate_data(X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=reset,
-                                   y_numeric=self._estimator_type == "regressor")
+        return validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=reset,
+                             y_numeric=isinstance(self, RegressorMixin))
 
     def _weights(self, X, sample_weight) -> Optional[np.ndarray]:
         if sample_weight is None:
             return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weight.min() < 0:
+            raise ValueError("Negative values in data passed to `sample_weight`")
+        return weight
 
     def _running(self) -> bool:
         """Whether there is something to go on with."""
@@ -258,11 +273,6 @@ class Estimator(BaseEstimator):
             scores = X @ coefficients.T + intercepts
             if np.isfinite(scores).all():
                 return scores
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         product = X @ coefficients.T
         return np.asarray(product) + intercepts
-
-
-def parameter_default(name: str) -> str:
-    """The library's own default, as text."""
-    return OPTIONS[name].initial

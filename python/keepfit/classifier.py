@@ -71,6 +71,11 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
     def _more_tags(self) -> Dict[str, Any]:
         return {"binary_only": self.loss == "hinge"}
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss != "hinge"
+        return tags
+
     # ---- fitting
 
     def fit(self, X, y, sample_weight=None) -> "KeepfitClassifier":
