@@ -9,7 +9,7 @@
 #define SOLVE_TO 0.25
 #define ROUNDS_MOST 60
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
-#define GROWTH_MOST 1.5
+#define GROWTH_MOST 2
 #define STRETCH_MOST 0.5
 #define LOST_MOST 0.3
 /* The bounds are made ready once a step promises less than this multiple of the target. */

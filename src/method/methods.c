@@ -11,7 +11,8 @@ extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
     .name = "auto",
-    .summary = "chooses among exact, quadratic, table and refit by loss, size and domain; holds epsilon, proved",
+    .summary = "chooses among exact, quadratic, table and refit by loss, size, domain and measured work; holds "
+               "epsilon, proved",
     .holds_epsilon = true,
 };
 
