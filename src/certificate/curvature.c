@@ -413,9 +413,10 @@ static double change_sum(struct kf_curvature *curvature, const struct kf_problem
 void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                         size_t j, double factor)
 {
-    bool inside = j<curvature->points, has_marks = kf_concordance(problem)> 0;
     if (!curvature->anchored && !curvature->gathering)
-        return;
+        return; /* as it is for objectives without a loss, whose curvature is not known */
+    bool inside = j < curvature->points;
+    bool has_marks = kf_concordance(problem) > 0;
     if (curvature->certified || curvature->measuring) {
         keepfit_row row = kf_points_row(&problem->points, j);
         double leverage =
