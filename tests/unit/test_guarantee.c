@@ -250,7 +250,7 @@ static void write_options(struct drawn *drawn)
     /* Sampled steps need about L/mu of them a digit, and an intercept, of which nothing is proved with them, has no mu. Where
      * that is more than a test can wait for, a budget ends the stage. */
     double hardest = drawn->seed >= ESTIMATED ? 1e2 : 2e3;
-    if (drawn->method == TABLE && drawn->budget == 0 && drawn->factor == 0) {
+    if (drawn->method == TABLE && drawn->budget == 0) {
         lambda = fmax(lambda, largest_curvature(drawn) / hardest);
         lead = drawn->intercept ? "bias=1" : lead;
         drawn->intercept = false;
