@@ -287,9 +287,11 @@ static void table_archive(struct kf_problem *problem, void *state, struct kf_arc
     double *reals[] = {&table->step, &table->usual, &table->mm, &table->mx, &table->xx};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
-    /* steps are taken by these numbers */
+    /* steps are taken by these numbers; a stage has no more rounds than that */
+    double usual_most = 8.0 * ROUNDS_MOST * (double)(problem->points.count + 2 * kf_size(problem) + 8);
     kf_archive_require(archive, table->step > 0 && table->step <= STEP_MOST(problem->objective.loss) &&
-                                    table->usual >= 0 && table->usual <= (double)problem->steps);
+                                    table->usual >= 0 && table->usual <= (double)problem->steps &&
+                                    table->usual <= usual_most);
     size_t followed = table->followed;
     kf_archive_count(archive, &followed, UINT_MAX);
     table->followed = (unsigned)followed;
