@@ -43,7 +43,8 @@ void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, str
     spread->job = (enum kf_job)job;
     kf_problem_archive_vector(problem, archive, &spread->x);
     kf_problem_archive_vector(problem, archive, &spread->sum);
-    kf_archive_count(archive, &spread->done, problem->points.count);
+    if (job == KF_TRYING) /* otherwise it is what the last one left */
+        kf_archive_count(archive, &spread->done, problem->points.count);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
