@@ -320,7 +320,7 @@ static void test_restoring(struct tap *tap, const char *text, const char *loss)
 
     keepfit_fit *third = fit_from(text);
     TAP_NEED(keepfit_fit_snapshot(fit, &bytes, &count) == KEEPFIT_OK);
-    bool refused = keepfit_fit_restore(fit, &pack->block, bytes, count) == KEEPFIT_USAGE &&
+    bool refused = keepfit_fit_restore(other, &pack->block, bytes, count) == KEEPFIT_USAGE &&
                    keepfit_fit_restore(third, &pack->block, bytes, count) == KEEPFIT_CORRUPT &&
                    keepfit_fit_push(third, cloud->point) == KEEPFIT_CORRUPT;
     tap_check(tap, refused, "%s: with other points, or into a fit that has some, a snapshot is refused", text);
