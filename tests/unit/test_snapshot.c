@@ -105,7 +105,8 @@ static bool goes_on(const char *options, const char *loss, bool sparse, bool rem
     return same;
 }
 
-static void test_method(struct tap *tap, const struct kf_method *method, bool quick)
+/* Every share-th case. */
+static void test_method(struct tap *tap, const struct kf_method *method, size_t share)
 {
     static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax", "network:6"};
     static const char *const extras[] = {"",
@@ -123,14 +124,14 @@ static void test_method(struct tap *tap, const struct kf_method *method, bool qu
         for (size_t e = 0; e < sizeof extras / sizeof extras[0]; e++) {
             if (l == 5 && strstr(extras[e], "intercept"))
                 continue; /* networks have their own */
-            if (quick && (l + e) % 5 != 0)
+            if ((l + e) % share != 0)
                 continue;
             char options[300];
             snprintf(options, sizeof options, "loss=%s method=%s %s epsilon=0.01 %s seed=5 %s", losses[l], method->name,
                      fixed || l % 2 ? "lambda=0.02" : "lambda-total=1", method->holds_epsilon && l < 5 ? "" : "inner=8",
                      extras[e]);
             bool removes = (l + e) % 2;
-            tap_check(tap, goes_on(options, losses[l], e != 1, removes, quick ? 40 : 13),
+            tap_check(tap, goes_on(options, losses[l], e != 1, removes, share > 1 ? 40 : 13),
                       "resumed runs end like the unbroken one%s: %s", removes ? ", points leaving" : "", options);
         }
 }
@@ -195,9 +196,9 @@ static void test_damage(struct tap *tap, const char *options, const char *other)
 int main(int count, char **words)
 {
     struct tap tap = {0};
-    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    bool quick = count > 1 && strcmp(words[1], "quick") == 0, few = count > 1 && strcmp(words[1], "few") == 0;
     for (size_t k = 0; kf_method_entry(k); k++)
-        test_method(&tap, kf_method_entry(k), quick);
+        test_method(&tap, kf_method_entry(k), few ? 14 : quick ? 5 : 1);
     test_theory(&tap);
     test_damage(&tap, "loss=logistic method=quadratic lambda=0.05", "loss=logistic method=table lambda=0.05");
     test_damage(&tap, "loss=logistic method=table lambda=0.05", "loss=softmax method=table lambda=0.05");
