@@ -134,8 +134,8 @@ void kf_archive_text(struct kf_archive *archive, char *text, size_t room)
     unsigned char *place = next(archive, length);
     if (!place)
         return;
-    kf_archive_require(archive, !memchr(place, '\0', length));
     if (archive->reading) {
+        kf_archive_require(archive, !memchr(place, '\0', length));
         memcpy(text, place, length);
         text[length] = '\0';
     } else {
