@@ -1,7 +1,7 @@
 """What the estimators share: parameters in the library's terms, rows on their way in, and what is known afterwards."""
 import numbers
 import warnings
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 import scipy.sparse
@@ -44,16 +44,19 @@ class Kept:
         return dict(self.__dict__, cache={})
 
     def changed(self) -> None:
-        if self.cache:
-            self.cache = {}
+        self.cache = {}  # another one: who is just computing something puts it into the old one
+
+    def cached(self, name: str, compute: Callable[[], Any]) -> Any:
+        cache = self.cache
+        if name not in cache:
+            cache[name] = compute()
+        return cache[name]
 
     @property
     def model(self) -> Model:
         if self._model is not None:
             return self._model
-        if "model" not in self.cache:
-            self.cache["model"] = self.fit.model()
-        return self.cache["model"]
+        return self.cached("model", self.fit.model)
 
 
 class Estimator(BaseEstimator):
@@ -253,12 +256,12 @@ class Estimator(BaseEstimator):
         kept = self.__dict__.get("_kept")
         if kept is None:
             raise AttributeError("the model is known once the estimator is fitted")
-        if "linear" not in kept.cache:
-            model = kept.model
-            weights = np.zeros((model.weights.shape[1], self.n_features_in_))
-            weights[:, :model.weights.shape[0]] = model.weights.T
-            kept.cache["linear"] = self._arranged(weights, model)
-        return kept.cache["linear"]
+        return kept.cached("linear", lambda: self._arranged(*self._padded(kept.model)))
+
+    def _padded(self, model: Model) -> Tuple[np.ndarray, Model]:
+        weights = np.zeros((model.weights.shape[1], self.n_features_in_))
+        weights[:, :model.weights.shape[0]] = model.weights.T
+        return weights, model
 
     def _arranged(self, weights: np.ndarray, model: Model) -> Tuple[np.ndarray, np.ndarray]:
         return weights, model.intercepts

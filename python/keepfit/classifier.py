@@ -168,9 +168,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         kept = self.__dict__.get("_kept")
         if kept is None:
             raise AttributeError("the classes are known once the estimator is fitted")
-        if "classes" not in kept.cache:
-            kept.cache["classes"] = np.sort(self._named(kept.model))
-        return kept.cache["classes"]
+        return kept.cached("classes", lambda: np.sort(self._named(kept.model)))
 
     def _named(self, model: Model) -> np.ndarray:
         """The model's classes, in its order."""
