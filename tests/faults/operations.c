@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/crc32c.h"
+#include "memory.h"
 #include "tap.h"
 
 /* In memory where that can be had, for the sake of speed. */
@@ -113,4 +114,23 @@ void operations_wipe(const char *path)
 void operations_end(void)
 {
     operations_wipe(folder);
+}
+
+static void run_calmly(const struct operation *operation, struct outcome *outcome)
+{
+    if (operation->prepare)
+        operation->prepare(operation);
+    memory_arm(0, false);
+    operation->run(operation, outcome);
+}
+
+bool operation_works(struct tap *tap, const struct operation *operation, struct outcome *expected)
+{
+    struct outcome first = {0};
+    run_calmly(operation, &first); /* what is made once for all is made now */
+    run_calmly(operation, expected);
+    bool works = expected->status == KEEPFIT_OK && !expected->breach && memory_held() == 0;
+    if (!tap_check(tap, works, "%s: works", operation->name))
+        printf("# %s %s\n", expected->error.message, expected->breach ? expected->breach : "");
+    return works;
 }

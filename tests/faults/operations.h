@@ -34,6 +34,10 @@ const char *operations_path(const char *name);
 /* Removes a folder and all that is in it; not by calls that are made to fail. */
 void operations_wipe(const char *path);
 
+struct tap;
+/* Checks that the operation works while nothing fails, and tells what comes out then. */
+bool operation_works(struct tap *tap, const struct operation *operation, struct outcome *expected);
+
 /* Each fills in its part of the list and gives the number. Of methods with losses, only every share-th pair. */
 size_t fit_operations(struct operation *list, size_t most, size_t share);
 size_t stream_operations(struct operation *list, size_t most);
