@@ -5,9 +5,12 @@
 
 #include "base/memory.h"
 
-/* KF_TILE columns of so many rows of a matrix, 32 kB, are at hand at a time. */
+/* So many slots of a matrix at least, KF_TILE columns of them, are at hand at a time: 32 kB. */
 #define BAND 64
+#define BANDS_MOST 16
 #define AT_ONCE 256
+/* Slots whose columns are asked for before they are needed. */
+#define AHEAD 4
 
 static keepfit_row row_of(const struct kf_rows *rows, size_t k)
 {
@@ -19,45 +22,77 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The row's entries from number `from` on whose slots are below `end`: where they end. */
-static size_t entries_below(const keepfit_row *row, size_t from, size_t end)
+/* The cache lines of `count` numbers are asked for. */
+static void prefetch(const double *from, size_t count)
 {
-    if (!row->index)
-        return least(row->count, end);
-    while (from < row->count && row->index[from] < end)
-        from++;
-    return from;
+    for (size_t k = 0; k < count; k += 8)
+        __builtin_prefetch(from + k);
 }
 
-/* A tile of at most AT_ONCE rows' products, band of slots after band. */
-static void multiply_tile(const struct kf_rows *rows, size_t from, size_t to, const struct kf_kernels *kernels,
-                          const double *matrix, size_t width, size_t tile, double *out, size_t stride)
+/* At most AT_ONCE rows, and where each goes over from one band of slots to the next. */
+struct banded {
+    size_t from, count, slots, band, bands;
+    keepfit_row row[AT_ONCE];
+    uint32_t start[AT_ONCE][BANDS_MOST + 1];
+};
+
+static void find_bands(struct banded *banded, const struct kf_rows *rows, size_t from, size_t to)
 {
-    size_t done[AT_ONCE] = {0}, part = least(KF_TILE, width - tile), widest = 0;
-    for (size_t k = from; k < to; k++) {
-        keepfit_row row = row_of(rows, k);
-        size_t ends = kf_row_width(&row);
-        widest = ends > widest ? ends : widest;
-        memset(out + k * stride + tile, 0, part * sizeof *out);
+    banded->from = from;
+    banded->count = to - from;
+    banded->slots = 0;
+    for (size_t k = 0; k < banded->count; k++) {
+        banded->row[k] = row_of(rows, from + k);
+        size_t ends = kf_row_width(&banded->row[k]);
+        banded->slots = ends > banded->slots ? ends : banded->slots;
     }
-    for (size_t end = BAND; end < widest + BAND; end += BAND)
-        for (size_t k = from; k < to; k++) {
-            keepfit_row row = row_of(rows, k);
-            size_t begin = done[k - from], stop = entries_below(&row, begin, end);
-            const double *block = matrix + tile + (row.index ? 0 : begin * width);
-            if (stop > begin)
-                kernels->combine(stop - begin, row.index ? row.index + begin : NULL, row.value + begin, block, width,
-                                 part, out + k * stride + tile);
-            done[k - from] = stop;
+    size_t even = (banded->slots + BANDS_MOST - 1) / BANDS_MOST;
+    banded->band = even > BAND ? even : BAND;
+    banded->bands = (banded->slots + banded->band - 1) / banded->band;
+    for (size_t k = 0; k < banded->count; k++) {
+        const keepfit_row *row = &banded->row[k];
+        size_t entry = banded->start[k][0] = 0;
+        for (size_t b = 0; b < banded->bands; b++) {
+            size_t end = (b + 1) * banded->band;
+            if (!row->index)
+                entry = least(row->count, end);
+            while (row->index && entry < row->count && row->index[entry] < end)
+                entry++;
+            banded->start[k][b + 1] = (uint32_t)entry;
+        }
+    }
+}
+
+/* A tile of the rows' products, band after band, the next of which is asked for meanwhile. */
+static void multiply_tile(const struct banded *banded, const struct kf_kernels *kernels, const double *matrix,
+                          size_t width, size_t tile, double *out, size_t stride)
+{
+    size_t part = least(KF_TILE, width - tile);
+    for (size_t k = 0; k < banded->count; k++)
+        memset(out + (banded->from + k) * stride + tile, 0, part * sizeof *out);
+    for (size_t b = 0; b < banded->bands; b++)
+        for (size_t k = 0; k < banded->count; k++) {
+            const keepfit_row *row = &banded->row[k];
+            size_t begin = banded->start[k][b], count = banded->start[k][b + 1] - begin,
+                   soon = (b + 1) * banded->band + k;
+            if (k < banded->band && soon < banded->slots)
+                prefetch(matrix + soon * width + tile, part);
+            if (count)
+                kernels->combine(count, row->index ? row->index + begin : NULL, row->value + begin,
+                                 matrix + tile + (row->index ? 0 : begin * width), width, part,
+                                 out + (banded->from + k) * stride + tile);
         }
 }
 
 void kf_rows_multiply(const struct kf_rows *rows, size_t from, size_t to, const struct kf_kernels *kernels,
                       const double *matrix, size_t width, double *out, size_t stride)
 {
-    for (; from < to; from += AT_ONCE)
+    struct banded banded;
+    for (; from < to; from += AT_ONCE) {
+        find_bands(&banded, rows, from, least(to, from + AT_ONCE));
         for (size_t tile = 0; tile < width; tile += KF_TILE)
-            multiply_tile(rows, from, least(to, from + AT_ONCE), kernels, matrix, width, tile, out, stride);
+            multiply_tile(&banded, kernels, matrix, width, tile, out, stride);
+    }
 }
 
 /* A counting sort by group and slot. While rows are put in, start[place + 1] is where the place's next entry goes. */
@@ -107,6 +142,8 @@ void kf_turned_add(const struct kf_turned *turned, const struct kf_kernels *kern
             for (size_t slot = from; slot < to; slot++) {
                 const size_t *start = turned->start + group * turned->slots + slot;
                 size_t count = start[1] - start[0];
+                if (slot + AHEAD < to)
+                    prefetch(y + (slot + AHEAD) * width + tile, least(KF_TILE, width - tile));
                 if (count)
                     kernels->combine(count, turned->row + start[0], turned->value + start[0], vectors + tile, stride,
                                      least(KF_TILE, width - tile), y + slot * width + tile);
