@@ -1,4 +1,5 @@
 """Problems that the tests share, and results as TAP: pytest python/tests --tap FILE"""
+import gzip
 import os
 
 import numpy as np
@@ -52,12 +53,24 @@ def cloud(kind, rows=400, features=8, seed=0):
     return X, (score[:, :kind] + 0.5 * random.normal(size=(rows, kind))).argmax(axis=1)
 
 
-def real(name, scale=False):
-    """A real data set, dense; skips where there is none."""
-    from sklearn.datasets import load_svmlight_file
-    from sklearn.preprocessing import StandardScaler
+def path_of(name):
+    """A file of the data folder; skips where there is none."""
     path = os.path.join(DATA or "", name + ".gz")
     if not DATA or not os.path.exists(path):
         pytest.skip("KEEPFIT_DATA has no %s" % name if DATA else "KEEPFIT_DATA is not set")
-    X, y = load_svmlight_file(path)
+    return path
+
+
+def real(name, scale=False):
+    """A real data set, dense."""
+    from sklearn.datasets import load_svmlight_file
+    from sklearn.preprocessing import StandardScaler
+    X, y = load_svmlight_file(path_of(name))
     return (StandardScaler().fit_transform(X.toarray()) if scale else X.toarray()), y
+
+
+def images(count):
+    """The first images of MNIST, and their digits."""
+    with gzip.open(path_of("train-images-idx3-ubyte")) as pixels, gzip.open(path_of("train-labels-idx1-ubyte")) as digits:
+        X = np.frombuffer(pixels.read(16 + 784 * count)[16:], np.uint8).reshape(count, 784) / 255
+        return X, np.frombuffer(digits.read(8 + count)[8:], np.uint8)

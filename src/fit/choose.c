@@ -3,7 +3,8 @@
  * For auto it is the one that kf_method_choose names by loss, size and domain. Where another would do as well
  * (kf_method_rival), the two are measured: from time to time the other one is put to work for some stages, and stays if it
  * has done them for less than the first would have needed, going by the stages before. If it needs more, then or later, the
- * first one comes back, in the middle of a stage if need be, and finishes that.
+ * first one comes back, in the middle of a stage if need be, and finishes that. And a stage that takes its method too many
+ * passes over the points, as the first one may after a large block, is finished by the other.
  *
  * What is measured is work in nominal nanoseconds: FOs and steps times the entries of a row, and what methods report of dense
  * algebra (kf_spend). No clock is looked at, so that the same data give the same bits on any machine. */
@@ -22,6 +23,9 @@
 #define TRIAL_SHARE 16
 /* One that has won may spend so many times what the other did, then it is the other's turn again. */
 #define LENIENCE 4.0
+/* The gradients that a stage may compute before it is the other's: some, and in passes over the points. */
+#define GRADIENTS_LEAST 100000
+#define PASSES_MOST 64
 /* Nominal nanoseconds of an FO and of a step of the scaled iterate: for itself, and for each entry of the row. */
 #define FO_ITSELF 20.0
 #define FO_ENTRY 1.0
@@ -147,16 +151,21 @@ static void begin_stretch(keepfit_fit *fit)
     fit->choice.work_then = fit->choice.work;
 }
 
-/* The trial is over; `other` has been the one before it. */
+/* The one of the two that is not at work. */
+static const struct kf_method *other(const keepfit_fit *fit)
+{
+    return at_work(fit) == fit->choice.first ? fit->choice.rival : fit->choice.first;
+}
+
+/* The trial is over. */
 static void end_trial(keepfit_fit *fit, bool won)
 {
     struct kf_choice *choice = &fit->choice;
-    const char *tried = at_work(fit)->name,
-               *other = (at_work(fit) == choice->first ? choice->rival : choice->first)->name;
+    const char *tried = at_work(fit)->name, *before = other(fit)->name;
     double stages = (double)(fit->arrived - choice->since), spent = choice->work - choice->work_then;
     snprintf(choice->reason, sizeof choice->reason,
              "measured at stage %llu, in work a stage (about ns): %s %.3g, %s %.3g%s",
-             (unsigned long long)choice->since, other, choice->rate, tried, spent / (stages > 0 ? stages : 1),
+             (unsigned long long)choice->since, before, choice->rate, tried, spent / (stages > 0 ? stages : 1),
              won ? "" : " and given up");
     choice->trying = false;
     choice->watched = won;
@@ -165,10 +174,19 @@ static void end_trial(keepfit_fit *fit, bool won)
 
 static keepfit_status go_back(keepfit_fit *fit)
 {
-    struct kf_choice *choice = &fit->choice;
-    const struct kf_method *before = at_work(fit) == choice->first ? choice->rival : choice->first;
+    const struct kf_method *before = other(fit);
     end_trial(fit, false);
     return change_to(fit, before, &fit->error);
+}
+
+static keepfit_status hand_over(keepfit_fit *fit)
+{
+    struct kf_choice *choice = &fit->choice;
+    snprintf(choice->reason, sizeof choice->reason, "at stage %llu, %s had not met the target with %llu gradients",
+             (unsigned long long)fit->arrived, at_work(fit)->name,
+             (unsigned long long)(fit->problem.objective.fo - fit->problem.fo_before));
+    choice->next = fit->arrived * AFTER_LOSS;
+    return change_to(fit, other(fit), &fit->error);
 }
 
 /* What the method at work may still spend, beside the other. */
@@ -202,7 +220,7 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     }
     choice->watched = false;
     limit_stage(fit);
-    return change_to(fit, at_work(fit) == choice->first ? choice->rival : choice->first, &fit->error);
+    return change_to(fit, other(fit), &fit->error);
 }
 
 keepfit_status kf_fit_consider(keepfit_fit *fit)
@@ -226,11 +244,33 @@ keepfit_status kf_fit_consider(keepfit_fit *fit)
     return KEEPFIT_OK;
 }
 
+void kf_fit_limit(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    uint64_t passes = PASSES_MOST * (uint64_t)problem->points.count;
+    uint64_t most = passes > GRADIENTS_LEAST ? passes : GRADIENTS_LEAST;
+    if (fit->choice.rival && !kf_is_limited(problem) && most < problem->allowance)
+        problem->allowance = most;
+}
+
+/* Whether the target was missed on trial, or for want of gradients: what is left of them may be too little for anything. */
+static bool is_others_turn(const keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->problem;
+    const struct kf_choice *choice = &fit->choice;
+    if (!choice->rival || kf_is_limited(problem) || problem->bound <= problem->target)
+        return false;
+    uint64_t spent = problem->objective.fo - problem->fo_before;
+    return choice->trying || choice->watched || spent > problem->allowance / 2;
+}
+
 keepfit_status kf_fit_give_up(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
+    if (!is_others_turn(fit))
+        return KEEPFIT_OK;
     count_work(fit);
-    keepfit_status status = go_back(fit);
+    keepfit_status status = fit->choice.trying || fit->choice.watched ? go_back(fit) : hand_over(fit);
     problem->allowance = UINT64_MAX;
     const struct kf_running *running = &fit->running[fit->running_count - 1];
     return status == KEEPFIT_OK ? running->method->settle(problem, running->state, &fit->error) : status;

@@ -352,12 +352,12 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     problem->bound = problem->target = NAN;
     const struct kf_running *running = at_work(fit);
     kf_iterate_write(problem); /* what was looked at since the last stage leaves no trace */
+    kf_fit_limit(fit);
     if (problem->objective.weight_total > 0)
         status = work(problem, running->state, &fit->error);
     else if (running->method->forget) /* it has not seen this point */
         running->method->forget(problem, running->state);
-    bool on_trial = fit->choice.rival && (fit->choice.trying || fit->choice.watched);
-    if (status == KEEPFIT_OK && on_trial && !(problem->bound <= problem->target))
+    if (status == KEEPFIT_OK)
         status = kf_fit_give_up(fit);
     kf_iterate_write(problem);
     if (problem->objective.callback_failed)

@@ -107,7 +107,9 @@ typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_
 keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);
 /* For auto, before a stage: begins and ends trials of the other method. */
 keepfit_status kf_fit_consider(keepfit_fit *fit);
-/* The trial has not met the stage's target for what it may spend: the method before it does. */
+/* For auto: what a stage may spend before the other method finishes it. */
+void kf_fit_limit(keepfit_fit *fit);
+/* If the stage's target was not met for that, or not on trial, the other method does. */
 keepfit_status kf_fit_give_up(keepfit_fit *fit);
 void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive);
 /* What of it follows from the problem, when all else has been read. */

@@ -70,11 +70,36 @@ static void test_choice(struct tap *tap, bool sparse, const char *options, const
               "%s data: a second run is the same to the bit", data);
 }
 
+/* Many coordinates, so the table is first; but a large block and a small epsilon would take it a thousand passes. */
+static void test_hard_block(struct tap *tap)
+{
+    enum { ROWS = 600, FEATURES = 40, CLASSES = 8 };
+    static double value[ROWS * FEATURES], target[ROWS];
+    struct kf_random random;
+    keepfit_report report;
+    keepfit_fit *fit = fit_from("loss=softmax lambda=1e-6 epsilon=1e-12 threads=1");
+    kf_random_seed(&random, 8);
+    for (size_t k = 0; k < ROWS; k++) {
+        for (size_t f = 0; f < FEATURES; f++)
+            value[k * FEATURES + f] = (f ? 0.9 * value[k * FEATURES + f - 1] : 0) + 0.4 * kf_random_normal(&random);
+        target[k] = (double)kf_random_below(&random, CLASSES);
+    }
+    keepfit_block block = {.count = ROWS, .features = FEATURES, .stride = FEATURES, .value = value, .target = target};
+    TAP_NEED(keepfit_fit_extend(fit, &block, NULL) == KEEPFIT_OK);
+    keepfit_fit_report(fit, &report);
+    tap_check(tap, strcmp(report.method, "refit") == 0 && strstr(report.reason, "table had not met"),
+              "a hard block: %s finishes what another began (%s)", report.method, report.reason);
+    tap_check(tap, report.bound <= 1e-12 && report.missed == 0 && report.fo < 300 * ROWS,
+              "a hard block: bound %g after %g passes", report.bound, (double)report.fo / ROWS);
+    keepfit_fit_free(fit);
+}
+
 int main(void)
 {
     struct tap tap = {0};
     test_choice(&tap, true, "loss=logistic lambda=1e-2 epsilon=1e-3 threads=1", "table");
     test_choice(&tap, false, "loss=logistic lambda=1e-5 epsilon=1e-3 threads=1", "quadratic");
+    test_hard_block(&tap);
     struct run asked = run("loss=logistic method=quadratic lambda=1e-2 epsilon=1e-3 threads=1", true, 200);
     tap_check(&tap, strcmp(asked.method, "quadratic") == 0 && !asked.tried && !*asked.reason,
               "a method that was asked for stays");
