@@ -391,8 +391,13 @@ void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, ui
                       const double *table)
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
-    *sampler = (struct kf_sampler){.problem = problem, .left = count, .bound = bound, .table = table, .each = each};
+    sampler->problem = problem;
+    sampler->left = count;
+    sampler->bound = bound;
+    sampler->drawn = sampler->taken = 0;
     sampler->ahead = problem->iterate.view.deferred ? KF_AHEAD_MOST : KF_AHEAD;
+    sampler->table = table;
+    sampler->each = each;
     while (sampler->drawn < sampler->ahead - 1 && sampler->left > 0)
         draw_ahead(sampler);
 }

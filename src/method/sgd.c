@@ -91,13 +91,17 @@ static keepfit_status stage(struct kf_problem *problem, void *state, keepfit_err
     uint64_t steps = steps_needed(problem, sgd);
     struct kf_sampler sampler;
     kf_sampler_start(&sampler, problem, i, steps, NULL);
-    kf_average_begin(problem);
+    bool several = steps > 1; /* the mean of one iterate is itself */
+    if (several)
+        kf_average_begin(problem);
     for (uint64_t t = 1; t <= steps; t++) {
         struct kf_sample sample = {.scale = share, .point = kf_sampler_next(&sampler)};
         kf_step_sampled(problem, step_at(problem, sgd, smoothness, t), 0, &sample, 1);
-        kf_average_add(problem, 1);
+        if (several)
+            kf_average_add(problem, 1);
     }
-    kf_average_end(problem);
+    if (several)
+        kf_average_end(problem);
     sgd->previous = i;
     return KEEPFIT_OK;
 }

@@ -30,9 +30,17 @@ double kf_loss_at_zero(struct kf_objective *objective, size_t j)
 {
     if (!objective->loss)
         return 0;
+    bool classes = objective->loss->targets != KF_NUMBERS;
+    if (classes && objective->zero_outputs == objective->outputs)
+        return objective->zero_value;
     memset(objective->scores, 0, objective->outputs * sizeof *objective->scores);
-    return objective->loss->value(objective->scores, objective->outputs, objective->points->place[j].target,
-                                  objective->delta);
+    double value = objective->loss->value(objective->scores, objective->outputs, objective->points->place[j].target,
+                                          objective->delta);
+    if (classes) {
+        objective->zero_outputs = objective->outputs;
+        objective->zero_value = value;
+    }
+    return value;
 }
 
 void kf_objective_count(struct kf_objective *objective, size_t j)

@@ -37,6 +37,8 @@ struct kf_objective {
     double weight_total;   /* W_i */
     double curvature_most; /* max over j of w_j * (curvature bound of loss_j) */
     double zero_total;     /* sum of w_j times the loss where all scores are 0; 0 for user-written objectives */
+    double zero_value;     /* the loss where all scores are 0, the same for all of so many classes; */
+    size_t zero_outputs;   /* 0: not known yet */
     double row_most;       /* the largest |row|, free coordinates not counted */
     double target_most;    /* the largest |target| */
     uint64_t fo;
