@@ -33,6 +33,9 @@ struct kf_kernels {
      * tiles of KF_TILE. */
     void (*combine)(size_t count, const uint32_t *index, const double *value, const double *rows, size_t stride,
                     size_t width, double *out);
+    /* y[index[e]*width + k] += scale * value[e] * factor[k]; index == NULL: rows 0 .. count-1. */
+    void (*outer)(size_t count, const uint32_t *index, const double *value, double scale, const double *factor,
+                  size_t width, double *y);
 };
 
 #define KF_TILE 64

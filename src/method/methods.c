@@ -61,7 +61,10 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
         return &kf_quadratic_method;
     }
     if (!objective->loss || objective->free || kf_size(problem) <= FEW_COORDINATES) {
-        *reason = "few coordinates: held until the bound exceeds epsilon, then solved again";
+        *reason = !objective->loss ? "a user-written objective: held until the bound exceeds epsilon, then solved again"
+                  : objective->free
+                      ? "a free intercept, which sampled steps find slowly: held, and solved again in time"
+                      : "few coordinates: held until the bound exceeds epsilon, then solved again";
         return &kf_refit;
     }
     *reason = "many coordinates: held with a table of gradients, and improved by steps that cost a row each";

@@ -1,5 +1,7 @@
 /* Linear models: the loss sees the row only through its K scores z = row * x, so the gradient is slope(z) times the row
  * and the Hessian is curve(z) times the row twice. */
+#include <string.h>
+
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 
@@ -14,6 +16,11 @@ static void scores_of(const struct kf_objective *objective, const struct kf_view
     size_t outputs = objective->outputs;
     if (x->dense && outputs == 1 && !row.index && row.count <= objective->slots) {
         z[0] = objective->kernels->dot(row.count, row.value, x->dense);
+        return;
+    }
+    if (x->dense && outputs > 1 && kf_row_width(&row) <= objective->slots) {
+        memset(z, 0, outputs * sizeof *z);
+        objective->kernels->combine(row.count, row.index, row.value, x->dense, outputs, outputs, z);
         return;
     }
     if (x->dense) {
@@ -60,7 +67,9 @@ double kf_single_factor(struct kf_objective *objective, const struct kf_view *x,
 static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)
 {
     keepfit_row row = kf_points_row(objective->points, j);
-    if (objective->outputs == 1 && !row.index)
+    if (objective->outputs > 1)
+        objective->kernels->outer(row.count, row.index, row.value, scale, factors, objective->outputs, y);
+    else if (!row.index)
         objective->kernels->add(row.count, scale * factors[0], row.value, y);
     else
         kf_row_add(&row, scale, factors, objective->outputs, y);

@@ -246,6 +246,21 @@ static void test_kernels(struct tap *tap)
                     right &= near(c[e], sums[e], 1e-12);
                 }
             }
+            /* and what is added to them, one share being 0 */
+            double others[700], expected[700];
+            memcpy(others, rows, sizeof rows);
+            memcpy(expected, rows, sizeof rows);
+            scales[1] = 0;
+            for (int listed = 0; listed < 2; listed++) {
+                plain->outer(3 + (size_t)listed, listed ? order : NULL, scales, 0.5, a, count, rows);
+                kernels->outer(3 + (size_t)listed, listed ? order : NULL, scales, 0.5, a, count, others);
+                for (size_t r = 0; r < 3 + (size_t)listed; r++)
+                    for (size_t e = 0; e < count; e++)
+                        expected[(listed ? order[r] : r) * count + e] += 0.5 * scales[r] * a[e];
+            }
+            for (size_t e = 0; e < 700; e++)
+                right &= near(others[e], expected[e], 1e-12);
+            same &= memcmp(rows, others, sizeof rows) == 0;
             same &= memcmp(b, c, sizeof b) == 0;
         }
         tap_check(tap, same, "the kernels for %s give the bits of the plain ones", kernels->name);
