@@ -1,5 +1,5 @@
-/* Snapshots of a fit's state. The first byte chooses a problem; of its fit a snapshot is taken, and the rest of the input is
- * patches to it (patch.h). What checksums would notice is not in question here: the bytes are taken as they are.
+/* Snapshots of a fit's state. The first byte chooses a problem, and whether the fit is used afterwards, which takes many times
+ * as long; of the problem's fit a snapshot is taken, and the rest of the input is patches to it (patch.h). What checksums would notice is not in question here: the bytes are taken as they are.
  *
  *   - it is refused, or what was restored is written again as the same bytes;
  *   - a fit that was restored can be used: a point is taken or refused, the model read or not, whatever the numbers are. */
@@ -90,7 +90,7 @@ static size_t first_difference(const struct kf_archive *a, const struct kf_archi
     return at;
 }
 
-static void check_restored(keepfit_fit *fit, const struct kf_archive *read)
+static void check_restored(keepfit_fit *fit, const struct kf_archive *read, bool used)
 {
     struct kf_archive again = {0};
     FUZZ_LAW(kf_snapshot_take(fit, &again) == KEEPFIT_OK);
@@ -99,7 +99,8 @@ static void check_restored(keepfit_fit *fit, const struct kf_archive *read)
         fprintf(stderr, "the bytes differ from byte %zu on\n", same);
     FUZZ_LAW(again.count == read->at && same == again.count);
     kf_archive_free(&again);
-    check_use(fit);
+    if (used)
+        check_use(fit);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -108,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     const struct base *base = base_of(*data % PROBLEMS);
+    bool used = *data / PROBLEMS % 8 == 0;
     memcpy(bytes, base->archive.bytes, base->archive.count);
     size_t count = fuzz_patch(bytes, base->archive.count, data + 1, size - 1);
     struct kf_archive archive = kf_archive_to_read(bytes, count);
@@ -120,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     keepfit_status status = kf_snapshot_restore(fit, &archive, &error);
     if (status == KEEPFIT_OK)
-        check_restored(fit, &archive);
+        check_restored(fit, &archive, used);
     else
         FUZZ_LAW(status == KEEPFIT_CORRUPT && error.status == status && error.message[0]);
     keepfit_fit_free(fit);
