@@ -240,10 +240,10 @@ bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *probl
 }
 
 bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                         size_t to)
+                         const double *slopes, size_t to)
 {
     if (!has_room(problem, follow_size(curvature, problem) &&
-                               kf_hessian_add(optimum, problem, curvature->anchor, curvature->points, to,
+                               kf_hessian_add(optimum, problem, curvature->anchor, slopes, curvature->points, to,
                                               curvature->hessian, curvature->capacity)))
         return false;
     double entries = (double)problem->points.entries / (double)problem->points.count;
@@ -275,14 +275,14 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
 }
 
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem)
+                                   struct kf_problem *problem, const double *slopes)
 {
     /* what is known of leverages is passed on */
     size_t known = curvature->certified ? curvature->known : 0;
     if (known)
         curvature->inflation /= shrinkage(curvature, problem);
     if (!kf_curvature_begin(curvature, problem) ||
-        !kf_curvature_gather(curvature, optimum, problem, problem->points.count))
+        !kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
         return KEEPFIT_NO_MEMORY;
     curvature->known = known;
     return kf_curvature_close(curvature, problem);

@@ -52,10 +52,10 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
 bool kf_curvature_suits(const struct kf_problem *problem);
 void kf_curvature_free(struct kf_curvature *curvature);
 
-/* Anchors at problem->x, with all points so far: the Hessian for steps, i FOs. KEEPFIT_DIVERGED: it has no factor;
- * KEEPFIT_NO_MEMORY. Neither anchors. */
+/* Anchors at problem->x, with all points so far: the Hessian for steps, i FOs, or none where the slopes at problem->x are
+ * remembered (not NULL). KEEPFIT_DIVERGED: it has no factor; KEEPFIT_NO_MEMORY. Neither anchors. */
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem);
+                                   struct kf_problem *problem, const double *slopes);
 /* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at problem->x, target the
  * bound that is aimed at. False: no memory, or no inverse. */
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
@@ -65,7 +65,7 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
  * known; then some may be left out, and all measured again. */
 bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem);
 bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                         size_t to);
+                         const double *slopes, size_t to);
 keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem);
 bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem);
 size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);

@@ -1,8 +1,10 @@
 #include "method/hold.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "kernels/kernels.h"
 
 /* A solve goes on to this share of the target, so that it lasts for some stages. */
@@ -42,7 +44,7 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
 {
     struct kf_hold *hold = state;
     (void)problem;
-    hold->tracked = false;
+    hold->tracked = hold->remembered = false;
     hold->doubt = DOUBT_FIRST;
     hold->distance = 0;
     hold->curvature.anchored = hold->curvature.certified = false;
@@ -56,6 +58,9 @@ void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive 
     kf_problem_archive_vector(problem, archive, &hold->origin);
     kf_archive_real(archive, &hold->square);
     kf_archive_flag(archive, &hold->tracked);
+    kf_archive_flag(archive, &hold->remembered);
+    if (hold->remembered)
+        kf_archive_array(archive, &hold->slopes, &hold->slopes_capacity, problem->points.count);
     kf_archive_real(archive, &hold->distance);
     kf_archive_real(archive, &hold->doubt);
     kf_goal_archive(&hold->goal, archive);
@@ -69,6 +74,7 @@ void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive 
 void kf_hold_destroy(void *state)
 {
     struct kf_hold *hold = state;
+    free(hold->slopes);
     kf_optimum_free(&hold->optimum);
     kf_curvature_free(&hold->curvature);
     kf_spread_free(&hold->spread);
@@ -98,10 +104,24 @@ static void learn_doubt(struct kf_problem *problem, struct kf_hold *hold)
     kf_copy(problem, hold->origin, problem->x);
 }
 
+/* Room for the slopes of all points, which Hessians are made of without computing gradients again; NULL: they are not to be
+ * remembered, or there is none. Estimates move x and compute nothing. */
+static double *room_for_slopes(struct kf_problem *problem, struct kf_hold *hold)
+{
+    if (hold->origin || kf_is_limited(problem) || !kf_curvature_suits(problem))
+        return NULL;
+    if (KF_RESERVE(hold->slopes, hold->slopes_capacity, problem->points.count))
+        return hold->slopes;
+    problem->objective.memory_failed = true;
+    return NULL;
+}
+
 /* The gradient sum at x from a pass, when x has moved there. */
 static void refresh(struct kf_problem *problem, struct kf_hold *hold, double change)
 {
-    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, hold->sum, NULL, problem->factors[0]);
+    double *slopes = room_for_slopes(problem, hold);
+    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, hold->sum, slopes, problem->factors[0]);
+    hold->remembered = slopes != NULL;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
@@ -127,6 +147,9 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
     double *factors = problem->factors[0];
     kf_factors(objective, &problem->iterate.view, newest, factors);
     objective->type->add(objective, 1, newest, factors, hold->sum);
+    hold->remembered = hold->remembered && room_for_slopes(problem, hold);
+    if (hold->remembered)
+        hold->slopes[newest] = factors[0];
     kf_goal_take(&hold->goal, problem, &problem->iterate.view, newest);
     bool room =
         kf_curvature_take(&hold->curvature, problem, newest, factors[0]) && kf_spread_take(problem, &hold->spread);
@@ -227,6 +250,7 @@ static void go_back(struct kf_problem *problem, struct kf_hold *hold)
 {
     kf_copy(problem, problem->x, hold->start);
     kf_copy(problem, hold->sum, hold->start_sum);
+    hold->remembered = false;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
@@ -276,7 +300,8 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         if (!(decrement < fmin(KF_HOLD_CONTRACTION * before, KF_HOLD_FAR))) {
             if (!kf_affords(problem, 2 * pass))
                 return true; /* what there is has to do */
-            if (kf_curvature_anchor(curvature, &hold->optimum, problem) != KEEPFIT_OK)
+            if (kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL) !=
+                KEEPFIT_OK)
                 return false;
             fresh = true;
             decrement = kf_hold_aim(problem, hold);
@@ -300,6 +325,7 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
     keepfit_status status =
         kf_optimum_find(&hold->optimum, problem, SOLVE_TO * problem->target, problem->x, hold->sum, error);
     problem->steps++;
+    hold->remembered = false;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     hold->curvature.anchored = hold->curvature.certified =
@@ -341,6 +367,8 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     kf_factors(&problem->objective, &problem->iterate.view, j, factors);
     problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
     kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
+    if (hold->remembered)
+        kf_points_close_gap(hold->slopes, problem->points.count, 1, j);
     kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
     kf_spread_leave(problem, hold, j);
 }

@@ -28,7 +28,10 @@ struct kf_hold {
     bool tracked;   /* sum is valid for all points but the newest */
     double *origin; /* for estimates: x when its gradient was last computed, */
     double distance,
-        doubt; /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
+        doubt;       /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
+    bool remembered; /* slopes holds those of all points that are tracked, at problem->x */
+    double *slopes;
+    size_t slopes_capacity;
     struct kf_goal goal;
     struct kf_curvature curvature;
     struct kf_optimum optimum;

@@ -107,7 +107,7 @@ static bool go_on(struct kf_problem *problem, struct kf_spread *spread, size_t *
         return spread->done == count;
     case KF_GATHERING: {
         size_t end = curvature->points + slice(problem, curvature->points);
-        if (!kf_curvature_gather(curvature, &spread->optimum, problem, end))
+        if (!kf_curvature_gather(curvature, &spread->optimum, problem, NULL, end))
             spread->job = KF_IDLE; /* no memory: x is held as it is */
         return curvature->points == count;
     }

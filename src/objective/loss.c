@@ -196,6 +196,18 @@ static double softmax_slope_bound(double score, double b, double delta)
     return sqrt(2);
 }
 
+static double squared_curve_of(double slope)
+{
+    UNUSED(slope);
+    return 2;
+}
+
+static double logistic_curve_of(double slope)
+{
+    double probability = fabs(slope);
+    return probability * (1 - probability);
+}
+
 static const struct kf_loss losses[] = {
     {
         .name = "squared",
@@ -204,6 +216,7 @@ static const struct kf_loss losses[] = {
         .value = squared_value,
         .slope = squared_slope,
         .curve = squared_curve,
+        .curve_of = squared_curve_of,
         .curve_bound = squared_curve_bound,
         .slope_bound = squared_slope_bound,
         .concordance = 0,
@@ -215,6 +228,7 @@ static const struct kf_loss losses[] = {
         .value = logistic_value,
         .slope = logistic_slope,
         .curve = logistic_curve,
+        .curve_of = logistic_curve_of,
         .curve_bound = logistic_curve_bound,
         .slope_bound = logistic_slope_bound,
         .probabilities = true,

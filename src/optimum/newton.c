@@ -94,15 +94,28 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
         hessian[0] = fmax(hessian[0], FLATTEST * objective->loss->curve_bound(objective->delta));
 }
 
-bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, size_t from, size_t to,
-                    double *hessian, size_t stride)
+/* The same as kf_curves, from what gradients have left behind. */
+static void recall_curves(struct kf_optimum *optimum, const struct kf_problem *problem, const double *slopes,
+                          size_t from, size_t to)
+{
+    for (size_t j = from; j < to; j++) {
+        double weight = problem->points.place[j].weight;
+        optimum->curve[j] = weight > 0 ? weight * problem->objective.loss->curve_of(slopes[j] / weight) : 0;
+    }
+}
+
+bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
+                    size_t from, size_t to, double *hessian, size_t stride)
 {
     size_t columns = KF_COLUMNS * (kf_size(problem) + 1);
     size_t each = problem->objective.outputs * problem->objective.outputs;
     if (!KF_RESERVE(optimum->columns, optimum->columns_capacity, columns) ||
         !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
         return false;
-    kf_curves(optimum, problem, x, from, to);
+    if (slopes)
+        recall_curves(optimum, problem, slopes, from, to);
+    else
+        kf_curves(optimum, problem, x, from, to);
     add_range(optimum, problem, from, to, 1, hessian, stride);
     return true;
 }

@@ -31,9 +31,10 @@ keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *pr
                                double *sum, keepfit_error *error);
 
 /* Adds the Hessians at x of the points from .. to-1, times their weights, to a matrix's lower triangle; each point's score
- * curvature times its weight goes to optimum->curve. One FO a point. False: out of memory. */
-bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, size_t from, size_t to,
-                    double *hessian, size_t stride);
+ * curvature times its weight goes to optimum->curve. One FO a point; none where the points' weighted slopes at x are
+ * remembered (not NULL). False: out of memory. */
+bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
+                    size_t from, size_t to, double *hessian, size_t stride);
 /* Takes scale times that of point j out again. */
 void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,
                          double *hessian, size_t stride);
