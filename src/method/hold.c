@@ -14,6 +14,7 @@
 #define GROWTH_MOST 2
 #define STRETCH_MOST 0.5
 #define LOST_MOST 0.3
+#define CHEAP_MOST 16
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
@@ -287,13 +288,19 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     return false;
 }
 
+/* A Hessian of few coordinates, of slopes that are remembered, takes no longer than a pass. */
+static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    return hold->remembered && kf_size(problem) <= CHEAP_MOST;
+}
+
 /* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
 static bool improve(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     uint64_t pass = problem->points.count;
     double before = INFINITY;
-    bool fresh = false;
+    bool fresh = has_cheap_hessian(problem, hold);
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement = fresh || must_anchor(problem, hold) ? INFINITY : kf_hold_aim(problem, hold);
         /* An old Hessian is no guide for a step that promises much. */
@@ -313,7 +320,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
         if (is_enough(problem, hold) || (isnan(problem->bound) && decrement <= SOLVE_TO * problem->target))
             return true;
-        fresh = !hold->reuse;
+        fresh = !hold->reuse || has_cheap_hessian(problem, hold);
         before = decrement;
     }
     return problem->bound <= problem->target;

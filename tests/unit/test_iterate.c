@@ -190,6 +190,42 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
     free(cloud);
 }
 
+/* The kernels for several rows: sums over them into b and c, and what is added to them. */
+static void test_rows(const struct kf_kernels *plain, const struct kf_kernels *kernels, struct kf_random *random,
+                      size_t count, const double *a, double *b, double *c, bool *same, bool *right)
+{
+    /* `count` columns of three rows, in any order and one of them twice */
+    static const uint32_t order[] = {2, 0, 1, 0};
+    double rows[700], scales[4] = {0.5, -1.5, 0.25, 2}, sums[200];
+    for (size_t e = 0; e < 700; e++)
+        rows[e] = kf_random_normal(random);
+    for (int listed = 0; listed < 2; listed++) {
+        memcpy(sums, b, sizeof sums);
+        plain->combine(3 + (size_t)listed, listed ? order : NULL, scales, rows, 220, count, b);
+        kernels->combine(3 + (size_t)listed, listed ? order : NULL, scales, rows, 220, count, c);
+        for (size_t e = 0; e < count; e++) {
+            for (size_t r = 0; r < 3 + (size_t)listed; r++)
+                sums[e] += scales[r] * rows[(listed ? order[r] : r) * 220 + e];
+            *right &= near(c[e], sums[e], 1e-12);
+        }
+    }
+    /* and what is added to them, one share being 0 */
+    double others[700], expected[700];
+    memcpy(others, rows, sizeof rows);
+    memcpy(expected, rows, sizeof rows);
+    scales[1] = 0;
+    for (int listed = 0; listed < 2; listed++) {
+        plain->outer(3 + (size_t)listed, listed ? order : NULL, scales, 0.5, a, count, rows);
+        kernels->outer(3 + (size_t)listed, listed ? order : NULL, scales, 0.5, a, count, others);
+        for (size_t r = 0; r < 3 + (size_t)listed; r++)
+            for (size_t e = 0; e < count; e++)
+                expected[(listed ? order[r] : r) * count + e] += 0.5 * scales[r] * a[e];
+    }
+    for (size_t e = 0; e < 700; e++)
+        *right &= near(others[e], expected[e], 1e-12);
+    *same &= memcmp(rows, others, sizeof rows) == 0;
+}
+
 static void test_kernels(struct tap *tap)
 {
     const struct kf_kernels *plain = kf_kernels_entry(0);
@@ -231,36 +267,7 @@ static void test_kernels(struct tap *tap)
                 }
                 right &= near(sums.first, first, 1e-12) && near(sums.second, second, 1e-12);
             }
-            /* `count` columns of three rows, in any order and one of them twice */
-            static const uint32_t order[] = {2, 0, 1, 0};
-            double rows[700], scales[4] = {0.5, -1.5, 0.25, 2}, sums[200];
-            for (size_t e = 0; e < 700; e++)
-                rows[e] = kf_random_normal(&random);
-            for (int listed = 0; listed < 2; listed++) {
-                memcpy(sums, b, sizeof sums);
-                plain->combine(3 + (size_t)listed, listed ? order : NULL, scales, rows, 220, count, b);
-                kernels->combine(3 + (size_t)listed, listed ? order : NULL, scales, rows, 220, count, c);
-                for (size_t e = 0; e < count; e++) {
-                    for (size_t r = 0; r < 3 + (size_t)listed; r++)
-                        sums[e] += scales[r] * rows[(listed ? order[r] : r) * 220 + e];
-                    right &= near(c[e], sums[e], 1e-12);
-                }
-            }
-            /* and what is added to them, one share being 0 */
-            double others[700], expected[700];
-            memcpy(others, rows, sizeof rows);
-            memcpy(expected, rows, sizeof rows);
-            scales[1] = 0;
-            for (int listed = 0; listed < 2; listed++) {
-                plain->outer(3 + (size_t)listed, listed ? order : NULL, scales, 0.5, a, count, rows);
-                kernels->outer(3 + (size_t)listed, listed ? order : NULL, scales, 0.5, a, count, others);
-                for (size_t r = 0; r < 3 + (size_t)listed; r++)
-                    for (size_t e = 0; e < count; e++)
-                        expected[(listed ? order[r] : r) * count + e] += 0.5 * scales[r] * a[e];
-            }
-            for (size_t e = 0; e < 700; e++)
-                right &= near(others[e], expected[e], 1e-12);
-            same &= memcmp(rows, others, sizeof rows) == 0;
+            test_rows(plain, kernels, &random, count, a, b, c, &same, &right);
             same &= memcmp(b, c, sizeof b) == 0;
         }
         tap_check(tap, same, "the kernels for %s give the bits of the plain ones", kernels->name);
