@@ -164,7 +164,7 @@ class Fit:
         what = lib.KEEPFIT_MEASURE_OBJECTIVE | (bound and lib.KEEPFIT_MEASURE_BOUND) | (optimum and lib.KEEPFIT_MEASURE_OPTIMUM)
         with self._turn:
             status = lib.keepfit_fit_measure(self.handle, what, result)
-            if status != OK:
+            if status != OK or (self.objective and self.objective.raised):
                 self._fail(status)
         return Measurement(result.objective, result.bound, result.optimum, result.gap)
 

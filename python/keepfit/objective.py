@@ -18,7 +18,7 @@ class Objective:
 
     def __init__(self, dimension: int, value: Callable, gradient: Callable, curvature: Optional[Callable] = None):
         self.dimension, self.value, self.gradient, self.curvature = dimension, value, gradient, curvature
-        self._exception: Optional[BaseException] = None
+        self.raised: Optional[BaseException] = None
         self._self = ffi.new_handle(self)
         self._name = ffi.new("char[]", b"python")
         self.interface = ffi.new("keepfit_objective *", {
@@ -28,19 +28,22 @@ class Objective:
 
     def take_exception(self) -> Optional[BaseException]:
         """What a callback raised since the last time."""
-        raised, self._exception = self._exception, None
+        raised, self.raised = self.raised, None
         return raised
 
     def attempt(self, function: Callable, *arguments):
-        """The function's value, or None if it raised. Ctrl-C lets the stage end before it counts."""
+        """The function's value, or None if it raised; then it is not called again before the exception was told. Ctrl-C lets
+        the stage end before it counts."""
+        if self.raised is not None and not isinstance(self.raised, KeyboardInterrupt):
+            return None
         try:
             return function(*arguments)
         except KeyboardInterrupt as interrupt:
             lib.keepfit_python_stop()
-            self._exception = interrupt
+            self.raised = interrupt
             return self.attempt(function, *arguments)
         except BaseException as raised:
-            self._exception = raised
+            self.raised = raised
             return None
 
 
@@ -61,13 +64,21 @@ def _row(point) -> np.ndarray:
     return row
 
 
+def _number(name: str, function: Callable, *arguments) -> float:
+    result = function(*arguments)
+    try:
+        return float(result)
+    except (TypeError, ValueError):
+        raise TypeError("the objective's %s is %r; it has to be a number" % (name, result)) from None
+
+
 @ffi.def_extern(error=1)
 def keepfit_python_value(context, x, point, value):
     own = ffi.from_handle(context)
-    result = own.attempt(own.value, _vector(x, own.dimension), _row(point), point.target)
+    result = own.attempt(_number, "value", own.value, _vector(x, own.dimension), _row(point), point.target)
     if result is None:
         return 1
-    value[0] = float(result)
+    value[0] = result
     return 0
 
 
@@ -91,8 +102,8 @@ def keepfit_python_gradient(context, x, point, gradient):
 @ffi.def_extern(error=1)
 def keepfit_python_curvature(context, point, curvature):
     own = ffi.from_handle(context)
-    result = own.attempt(own.curvature, _row(point), point.target)
+    result = own.attempt(_number, "curvature", own.curvature, _row(point), point.target)
     if result is None:
         return 1
-    curvature[0] = float(result)
+    curvature[0] = result
     return 0

@@ -41,6 +41,18 @@ def test_exceptions_come_through():
     Fit(squared(4, curvature=None), smoothness=100.0).extend(X, y)
 
 
+@pytest.mark.parametrize("name", ["value", "curvature"])
+@pytest.mark.parametrize("result", [None, "a word", np.zeros(2), 1j], ids=repr)
+def test_what_is_no_number_is_told_once(name, result, capfd):
+    X, y = cloud("numbers", rows=10, features=4)
+    calls = []
+    fit = Fit(squared(4, **{name: lambda *arguments: calls.append(1) or result}))
+    with pytest.raises(TypeError, match="%s is .* number" % name):
+        fit.extend(X, y).measure()
+    assert len(calls) == 1
+    assert capfd.readouterr().err == ""  # nothing is told past the exception
+
+
 def test_the_points_cannot_be_written_to():
     X, y = cloud("numbers", rows=10, features=4)
 
