@@ -58,7 +58,8 @@ class Measurement(NamedTuple):
 
 
 def compressed(X):
-    """(values, indices, starts) of a CSR matrix as the library wants them; copied only where they are of other types."""
+    """(values, indices, starts) of a sparse matrix as the library wants them; copied only where they are of other types."""
+    X = X.tocsr()
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -110,20 +111,27 @@ class Fit:
         self._turn = Turn()
         self.report = ffi.new("keepfit_report *")
         lib.keepfit_fit_report(self.handle, self.report)
+        if objective is not None:
+            objective.features = max(objective.features, self.report.features)
 
     def extend(self, X, y, weight=None) -> "Fit":
         """All rows as one stage: afterwards the model is within epsilon for everything so far. X: an array with a point in
-        each row, or a CSR matrix; float64 and C-contiguous ones are taken as they are."""
+        each row, or a sparse matrix; arrays of float64 that are C-contiguous, and CSR matrices, are taken as they are."""
         if scipy.sparse.issparse(X):
             value, index, start = compressed(X)
             start, index = from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index)
         else:
-            value, index, start = np.ascontiguousarray(X, FLOAT), NULL, NULL
+            X = value = np.asarray(X, FLOAT, order="C")
+            index = start = NULL
+        if X.ndim != 2:
+            raise ValueError("rows have two dimensions: X has %d" % X.ndim)
         count, features = X.shape
         y = np.ascontiguousarray(y, FLOAT)
         weight = None if weight is None else np.ascontiguousarray(weight, FLOAT)
         if y.shape != (count,) or (weight is not None and weight.shape != (count,)):
             raise ValueError("%d rows need as many targets and weights" % count)
+        if self.objective:
+            self.objective.features = max(self.objective.features, features)
         with self._turn:
             status = extend(self.handle, count, features, start, index, from_buffer("double[]", value), from_buffer("double[]", y),
                             NULL if weight is None else from_buffer("double[]", weight), get_ident() == MAIN, self.report)
@@ -133,10 +141,13 @@ class Fit:
 
     def remove(self, arrivals: Iterable[int]) -> "Fit":
         """Takes points out again, by the order in which they came, from 0; as one stage."""
+        arrivals = np.atleast_1d(list(arrivals) if isinstance(arrivals, Iterable) else arrivals)
+        if arrivals.size and (arrivals.ndim > 1 or arrivals.dtype.kind not in "iu"):
+            raise TypeError("points are named by whole numbers, in the order in which they came, from 0")
         found, indices = ffi.new("uint64_t *"), []
         with self._turn:
-            for arrival in sorted(set(arrivals)):
-                if arrival < 0 or not lib.keepfit_fit_find(self.handle, int(arrival) + 1, found):
+            for arrival in np.unique(arrivals).tolist():
+                if arrival < 0 or not lib.keepfit_fit_find(self.handle, arrival + 1, found):
                     raise IndexError("point %d is not present" % arrival)
                 indices.append(found[0])
             status = lib.keepfit_python_remove(self.handle, indices, len(indices), get_ident() == MAIN, self.report)
@@ -177,6 +188,8 @@ class Fit:
 
     def model(self) -> Model:
         """The model as it is now, a copy."""
+        if self.objective:
+            raise ValueError("an objective of your own has no model: iterate() is x")
         handle = ffi.new("keepfit_model **")
         with self._turn:
             status = lib.keepfit_fit_model(self.handle, handle)

@@ -18,6 +18,7 @@ class Objective:
 
     def __init__(self, dimension: int, value: Callable, gradient: Callable, curvature: Optional[Callable] = None):
         self.dimension, self.value, self.gradient, self.curvature = dimension, value, gradient, curvature
+        self.features = 0  # of the rows so far: sparse ones are filled up to it
         self.raised: Optional[BaseException] = None
         self._self = ffi.new_handle(self)
         self._name = ffi.new("char[]", b"python")
@@ -39,12 +40,15 @@ class Objective:
         try:
             return function(*arguments)
         except KeyboardInterrupt as interrupt:
-            lib.keepfit_python_stop()
-            self.raised = interrupt
+            self.stop(interrupt)
             return self.attempt(function, *arguments)
         except BaseException as raised:
             self.raised = raised
             return None
+
+    def stop(self, interrupt: KeyboardInterrupt) -> None:
+        lib.keepfit_python_stop()
+        self.raised = interrupt
 
 
 def _vector(pointer, count: int, write: bool = False) -> np.ndarray:
@@ -54,14 +58,27 @@ def _vector(pointer, count: int, write: bool = False) -> np.ndarray:
     return vector
 
 
-def _row(point) -> np.ndarray:
+def _row(point, features: int) -> np.ndarray:
     values = _vector(point.row.value, point.row.count)
-    if point.row.index == ffi.NULL:
+    count, index = point.row.count, point.row.index
+    if index == ffi.NULL and count >= features:
         return values
-    indices = np.frombuffer(ffi.buffer(point.row.index, 4 * point.row.count), np.uint32)
-    row = np.zeros(indices[-1] + 1)
-    row[indices] = values
+    row = np.zeros(features)
+    if count:
+        row[slice(count) if index == ffi.NULL else np.frombuffer(ffi.buffer(index, 4 * count), np.uint32)] = values
+    row.setflags(write=False)
     return row
+
+
+def _again(kind, raised, traceback):
+    """Ctrl-C that came in a callback, but not in the user's function: noted, and the callback called once more."""
+    frame = traceback.tb_frame
+    code, own = frame.f_code, ffi.from_handle(frame.f_locals["context"])
+    if not issubclass(kind, KeyboardInterrupt):
+        own.raised = raised
+        return None  # a failure
+    own.stop(raised)
+    return globals()[code.co_name](*(frame.f_locals[name] for name in code.co_varnames[:code.co_argcount]))
 
 
 def _number(name: str, function: Callable, *arguments) -> float:
@@ -72,22 +89,22 @@ def _number(name: str, function: Callable, *arguments) -> float:
         raise TypeError("the objective's %s is %r; it has to be a number" % (name, result)) from None
 
 
-@ffi.def_extern(error=1)
+@ffi.def_extern(error=1, onerror=_again)
 def keepfit_python_value(context, x, point, value):
     own = ffi.from_handle(context)
-    result = own.attempt(_number, "value", own.value, _vector(x, own.dimension), _row(point), point.target)
+    result = own.attempt(_number, "value", own.value, _vector(x, own.dimension), _row(point, own.features), point.target)
     if result is None:
         return 1
     value[0] = result
     return 0
 
 
-@ffi.def_extern(error=1)
+@ffi.def_extern(error=1, onerror=_again)
 def keepfit_python_gradient(context, x, point, gradient):
     own = ffi.from_handle(context)
 
     def checked():
-        found = np.asarray(own.gradient(_vector(x, own.dimension), _row(point), point.target), np.float64)
+        found = np.asarray(own.gradient(_vector(x, own.dimension), _row(point, own.features), point.target), np.float64)
         if found.shape != (own.dimension,):
             raise ValueError("the gradient has shape %s; the objective's dimension is %d" % (found.shape, own.dimension))
         return found
@@ -99,10 +116,10 @@ def keepfit_python_gradient(context, x, point, gradient):
     return 0
 
 
-@ffi.def_extern(error=1)
+@ffi.def_extern(error=1, onerror=_again)
 def keepfit_python_curvature(context, point, curvature):
     own = ffi.from_handle(context)
-    result = own.attempt(_number, "curvature", own.curvature, _row(point), point.target)
+    result = own.attempt(_number, "curvature", own.curvature, _row(point, own.features), point.target)
     if result is None:
         return 1
     curvature[0] = result

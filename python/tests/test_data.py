@@ -26,6 +26,15 @@ def test_every_form_gives_the_same_model(form):
     assert np.allclose(plain.decision_function(X), plain.decision_function(form(X)), atol=1e-12)
 
 
+@pytest.mark.parametrize("form", [scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix, scipy.sparse.lil_matrix,
+                                  lambda X: X.tolist(), np.asfortranarray])
+def test_a_bare_fit_takes_every_form(form):
+    X, y = cloud("numbers", rows=8)  # square: rows and columns can be told apart by what is in them alone
+    assert np.array_equal(Fit(loss="squared").extend(form(X), y).iterate(), Fit(loss="squared").extend(X, y).iterate())
+    with pytest.raises(ValueError, match="two dimensions"):
+        Fit(loss="squared").extend(X[0], y)
+
+
 def test_untidy_compressed_rows():
     X, y = cloud("numbers")
     tidy = scipy.sparse.csr_matrix(holes(X))

@@ -1,8 +1,10 @@
 """Objectives written in Python: the same optimum as the library's own, and exceptions that come through."""
 import numpy as np
 import pytest
+import scipy.sparse
 from conftest import cloud
 
+import keepfit
 from keepfit import Fit, KeepfitRegressor, Objective
 
 
@@ -51,6 +53,29 @@ def test_what_is_no_number_is_told_once(name, result, capfd):
         fit.extend(X, y).measure()
     assert len(calls) == 1
     assert capfd.readouterr().err == ""  # nothing is told past the exception
+
+
+def test_sparse_rows_are_as_long_as_full_ones():
+    X, y = cloud("numbers", rows=30, features=4)
+    X[:, 3], X[7] = 0, 0
+    full, sparse = (Fit(squared(4), lam=1e-2).extend(form(X), y) for form in (np.asarray, scipy.sparse.csr_matrix))
+    assert np.array_equal(full.iterate(), sparse.iterate())
+
+
+def test_ctrl_c_between_the_lines_of_a_callback(monkeypatch):
+    X, y = cloud("numbers", rows=10, features=4)
+    fit, made, calls = Fit(squared(4), lam=1e-2), keepfit.objective._row, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 15:
+            raise KeyboardInterrupt
+        return made(*arguments)
+
+    monkeypatch.setattr(keepfit.objective, "_row", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit.extend(X, y)
+    assert fit.extend(X[:1], y[:1]).stage().bound <= 1e-3
 
 
 def test_the_points_cannot_be_written_to():
