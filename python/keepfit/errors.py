@@ -1,4 +1,6 @@
 """The library's failures as Python's exceptions."""
+import re
+
 from ._library import ffi, lib
 
 
@@ -9,6 +11,10 @@ class KeepfitError(RuntimeError):
 class CorruptFileError(KeepfitError):
     """A file is damaged, or is not of the kind that was expected."""
 
+
+# Options that have another name in Python: the one that scikit-learn's users know, or one that is no word of the language.
+NAMES = {"lambda": "lam", "lambda-total": "lam_total", "intercept": "fit_intercept", "seed": "random_state",
+         "threads": "n_jobs"}
 
 EXCEPTIONS = {
     lib.KEEPFIT_NO_MEMORY: MemoryError,
@@ -21,11 +27,19 @@ EXCEPTIONS = {
 }
 
 
+def _in_python(message):
+    """The command's flags as parameters, its lists as tables."""
+    message = re.sub(r"--([a-z][a-z-]*)", lambda flag: NAMES.get(flag[1], flag[1].replace("-", "_")), message)
+    return re.sub(r"'keepfit list (\w+)'", lambda table: "keepfit." + table[1].upper(), message)
+
+
 def exception(status, error):
     """What a failure is in Python; `error` is a keepfit_error."""
     message = text(error.message) or text(lib.keepfit_status_sentence(status))
     if error.line and status == lib.KEEPFIT_DATA:
         message = "row %d: %s" % (error.line - 1, message)
+    if status == lib.KEEPFIT_USAGE:
+        message = _in_python(message)
     return EXCEPTIONS.get(status, KeepfitError)(message)
 
 

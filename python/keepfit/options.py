@@ -7,10 +7,7 @@ import math
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from ._library import ffi, lib
-from .errors import exception, text
-
-NAMES = {"lambda": "lam", "lambda-total": "lam_total", "intercept": "fit_intercept", "seed": "random_state",
-         "threads": "n_jobs"}
+from .errors import NAMES, exception, text
 
 
 class Option(NamedTuple):
@@ -78,7 +75,8 @@ def make(values: Mapping[str, Any]):
         if value is None:
             continue
         if option is None:
-            raise ValueError("there is no option %r (keepfit.OPTIONS has them all)" % name)
+            here = NAMES.get(name.replace("_", "-"))
+            raise ValueError("there is no option %r (%s)" % (name, "here it is %r" % here if here else "keepfit.OPTIONS has them all"))
         if isinstance(value, float) and math.isnan(value):
             raise ValueError("%s is not a number" % name)
         status = lib.keepfit_options_set(options, option.key.encode(), _written(value).encode(), error)
