@@ -26,14 +26,11 @@ def load(path):
     from .base import Kept
     from .labels import Labels
 
-    import numpy as np
-
     model = Model.load(path)
     if model.hidden:
         raise ValueError("%s holds a network, which has no estimator here; Model.load gives its weights" % path)
     kind = KeepfitClassifier if model.classification else KeepfitRegressor
     estimator = kind(model.loss, lam=model.lam, epsilon=model.epsilon, delta=model.delta)
-    whole = np.all(model.labels == np.round(model.labels))
-    estimator._kept = Kept(model=model, labels=Labels(np.zeros(0, np.int64 if whole else np.float64)))
+    estimator._kept = Kept(model=model, labels=Labels.of(model.labels))
     estimator.n_features_in_ = model.weights.shape[0]
     return estimator

@@ -1,6 +1,8 @@
 """What the estimators share: parameters in the library's terms, rows on their way in, and what is known afterwards."""
+import math
 import numbers
 import warnings
+from operator import attrgetter
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -37,6 +39,7 @@ class Kept:
     def __init__(self, fit: Optional[Fit] = None, model: Optional[Model] = None, labels: Optional[Labels] = None):
         self.fit, self._model, self.labels = fit, model, labels
         self.loss = model.loss if model else fit.options["loss"]
+        self.settings: Tuple = ()  # the parameters that it began with
         self.known = set() if fit else set(model.labels.tolist())
         self.cache: Dict[str, Any] = {}
 
@@ -64,6 +67,7 @@ class Estimator(BaseEstimator):
 
     _options: Tuple[str, ...] = ("delta", "lam", "lam_total", "fit_intercept", "bias", "domain", "method", "epsilon",
                                  "epsilon_kind", "guarantee", "stage_budget", "window", "journal", "n_jobs", "random_state")
+    _settings = attrgetter("loss", "options", *_options)
 
     # ---- parameters
 
@@ -84,22 +88,30 @@ class Estimator(BaseEstimator):
         if self.random_state is not None and not isinstance(self.random_state, numbers.Integral):
             values["random_state"] = check_random_state(self.random_state).randint(2**31)
         for name, value in (self.options or {}).items():
-            values[name.replace("-", "_")] = value
+            name = name.replace("-", "_")
+            if name in values:
+                raise ValueError("%s is a parameter of its own, not one of the options" % name)
+            values[name] = value
         return values
 
     # ---- rows on their way in
 
-    def _begin(self, loss: str, labels: Optional[Labels] = None, anew: bool = True) -> None:
+    def _begin(self, loss: str, labels: Optional[Labels] = None, anew: bool = True, features: Optional[int] = None) -> Kept:
+        """A fit with nothing in it, or with what the journal has. ``features``: as many as the rows have that are to come."""
+        if self.journal is not None and labels is not None and labels.names is not None:
+            raise ValueError("a journal keeps classes that are numbers; these have names")
         fit = Fit(**self._library_options(loss))
         if anew and fit.report.points:
             raise ValueError("the journal %r holds %d points already: partial_fit goes on with them, fit wants an empty one"
                              % (self.journal, fit.report.points))
-        self._kept = Kept(fit, labels=labels)
+        if features is not None and features < fit.report.features:
+            raise ValueError("X has %d features, but the rows in the journal %r have %d" % (features, self.journal, fit.report.features))
+        kept = Kept(fit, labels=labels)
+        kept.settings = self._settings(self)
+        if labels is not None and fit.report.points:
+            kept.known = set(fit.model().labels.tolist())
         self.trace_: List[Stage] = []
-        if labels is not None and self.journal is not None:
-            if labels.names is not None:
-                raise ValueError("a journal keeps classes that are numbers; these have names")
-            self._kept.known = set(fit.model().labels.tolist()) if fit.report.points else set()
+        return kept
 
     def _is_ready(self, X, y) -> bool:
         """Whether these arrays can go to the library as they are: it makes the remaining checks itself."""
@@ -126,16 +138,28 @@ class Estimator(BaseEstimator):
     def _running(self) -> bool:
         """Whether there is something to go on with."""
         kept = self.__dict__.get("_kept")
-        if kept is not None and kept.fit is None:
-            raise ValueError("a model that was loaded has no points to go on with: use fit, or keep a journal, or pickle")
-        return kept is not None
+        if kept is None:
+            return False
+        self._has_points(kept)
+        settings = self._settings(self)
+        if settings != kept.settings:
+            names = [name for name, now, then in zip(("loss", "options") + self._options, settings, kept.settings) if now != then]
+            raise ValueError("%s changed after the first row: partial_fit goes on as it began; fit begins anew" % " and ".join(names))
+        return True
 
-    def _extend(self, X, targets: np.ndarray, weight: Optional[np.ndarray]) -> None:
-        kept = self._kept
+    def _has_points(self, kept: Kept) -> None:
+        if kept.fit is None:
+            raise ValueError("a model that was loaded has no points to go on with: use fit, or keep a journal, or pickle")
+
+    def _extend(self, kept: Kept, X, targets: np.ndarray, weight: Optional[np.ndarray]) -> None:
+        """The rows go in; ``kept``, which may be another than before, counts if they did."""
+        stage = kept.fit.report.stage
         try:
             kept.fit.extend(X, targets, weight)
         finally:
             kept.changed()
+            if kept.fit.report.stage > stage:
+                self._kept = kept
         self._look()
 
     def _look(self) -> None:
@@ -143,6 +167,9 @@ class Estimator(BaseEstimator):
         report = self._kept.fit.report
         if self.trace:
             self.trace_.append(self._kept.fit.stage())
+        if math.isnan(report.bound) and not math.isnan(report.target) and self.stage_budget is not None:
+            warnings.warn("nothing could be proved of the model, and stage_budget may have kept it far from the best: a larger one, "
+                          "or a bias in place of the free intercept, would help", ConvergenceWarning, stacklevel=3)
         if report.bound > report.target:
             warnings.warn("the model is proved to be within %g of the best, but %g was asked for: a larger stage_budget, "
                           "a larger epsilon or scaled features would help" % (report.bound, report.target),
@@ -155,7 +182,7 @@ class Estimator(BaseEstimator):
         ``fit`` or the first ``partial_fit``; the numbers of the others do not change."""
         self._fitted()
         self._running()
-        indices = [int(index) for index in np.atleast_1d(np.asarray(indices, dtype=np.int64))]
+        indices = list(indices) if isinstance(indices, Iterable) else [indices]
         if indices:
             try:
                 self._kept.fit.remove(indices)
@@ -180,11 +207,15 @@ class Estimator(BaseEstimator):
             yield self._kept.fit.stage()
 
     def resume(self):
-        """Opens the journal and goes on where it was left, without waiting for a ``partial_fit``."""
+        """Opens the journal and goes on where it was left, without waiting for a ``partial_fit``. With an empty one, the
+        estimator is as it was: ``partial_fit`` begins it."""
         if self.journal is None:
             raise ValueError("there is no journal to resume from")
-        self._begin(self._loss(), self._journal_labels(), anew=False)
-        self.n_features_in_ = self._kept.fit.report.features
+        kept = self._begin(self._loss(), self._journal_labels(), anew=False)
+        if kept.fit.report.stage:
+            if kept.labels is not None:
+                kept.labels = Labels.of(kept.model.labels)
+            self._kept, self.n_features_in_ = kept, kept.fit.report.features
         return self
 
     def _journal_labels(self) -> Optional[Labels]:
@@ -192,9 +223,9 @@ class Estimator(BaseEstimator):
 
     def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
         """The objective now; if asked for, a bound from a pass over the points, and the true optimum with the gap."""
-        self._fitted()
-        self._running()
-        return self._kept.fit.measure(bound, optimum)
+        kept = self._fitted()
+        self._has_points(kept)
+        return kept.fit.measure(bound, optimum)
 
     def save(self, path) -> None:
         """Writes the model to a file that ``keepfit predict`` and ``keepfit.load`` read. The points are not in it."""
@@ -216,8 +247,10 @@ class Estimator(BaseEstimator):
 
     def _reported(self, name: str):
         kept = self.__dict__.get("_kept")
-        if kept is None or kept.fit is None:
+        if kept is None:
             raise AttributeError("%r is known once the estimator is fitted" % name)
+        if kept.fit is None:
+            raise AttributeError("%r is not known of a model that was loaded" % name)
         return kept.fit.report
 
     @property

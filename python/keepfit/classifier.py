@@ -1,5 +1,5 @@
 """Classification."""
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Set, Tuple
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -83,8 +83,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         X, y = self._checked(X, y, reset=True)
         check_classification_targets(y)
         weight = self._class_weights(y, self._weights(X, sample_weight))
-        self._start(y, anew=True)
-        self._learn(X, y, weight)
+        self._learn(self._start(y, anew=True), X, y, weight)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> "KeepfitClassifier":
@@ -96,12 +95,11 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         if first or not self._is_ready(X, y):
             X, y = self._checked(X, y, reset=first)
             check_classification_targets(y)
-        if first:
-            self._start(y if classes is None else np.asarray(classes), anew=False)
+        kept = self._start(y if classes is None else np.asarray(classes), anew=False) if first else self._kept
         if classes is not None:
-            self._expect(np.asarray(classes))
+            kept = self._expect(kept, np.asarray(classes))
         weight = None if sample_weight is None else self._weights(X, sample_weight)
-        self._learn(X, y, self._class_weights(y, weight) if self.class_weight else weight)
+        self._learn(kept, X, y, self._class_weights(y, weight) if self.class_weight else weight)
         return self
 
     def _class_weights(self, y, weight: Optional[np.ndarray]) -> Optional[np.ndarray]:
@@ -118,29 +116,35 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
     def _journal_labels(self) -> Labels:
         return Labels(np.zeros(0, np.float64))
 
-    def _start(self, y: np.ndarray, anew: bool) -> None:
+    def _start(self, y: np.ndarray, anew: bool) -> Kept:
         several = self._loss() == "logistic" and self.journal is None and len(np.unique(y)) > 2
-        self._begin("softmax" if several else self.loss, Labels(y), anew)
+        return self._begin("softmax" if several else self.loss, Labels(y), anew, None if anew else self.n_features_in_)
 
-    def _learn(self, X, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
-        targets = self._kept.labels.encode(y)
-        self._meet(targets)
-        self._extend(X, targets, weight)
+    def _learn(self, kept: Kept, X, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
+        targets = kept.labels.encode(y)
+        kept, new = self._prepared(kept, targets)
+        stage = kept.fit.report.stage
+        try:
+            self._extend(kept, X, targets, weight)
+        finally:
+            if kept.fit.report.stage > stage:  # refused rows leave everything as it was
+                kept.known |= new
 
-    def _meet(self, targets: np.ndarray) -> None:
-        """Prepares for the classes among these, before a row of them comes."""
-        kept = self._kept
+    def _prepared(self, kept: Kept, targets: np.ndarray) -> Tuple[Kept, Set[float]]:
+        """What can take these classes, before a row of them comes, and which of them are new."""
         new = set(targets.tolist() if len(targets) <= FEW else np.unique(targets).tolist()) - kept.known
         if not new:
-            return
+            return kept, new
+        if kept.labels.names is None and any(label % 1 > 0 for label in new):
+            raise ValueError("Unknown label type: 'continuous' (classes that are numbers have to be whole ones)")
         if kept.loss != "softmax" and len(kept.known | new) > 2:
             if self.loss == "hinge":
                 raise ValueError("Only binary classification is supported. The type of the target is multiclass. "
                                  "(loss 'hinge'; OneVsRestClassifier makes it serve more)")
             if self.journal is not None:
                 raise ValueError("a journal keeps to its loss: use loss 'softmax' where there may be more than two classes")
-            kept = self._kept = self._multinomial(kept)
-        kept.known |= new
+            kept = self._multinomial(kept)
+        return kept, new
 
     def _multinomial(self, kept: Kept) -> Kept:
         """The third class has come: the same points under the loss for more than two."""
@@ -150,16 +154,16 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         if kept.fit.report.points:
             fit.extend(*kept.fit.points())
         other = Kept(fit, labels=kept.labels)
-        other.known = kept.known
+        other.known, other.settings = set(kept.known), kept.settings
         return other
 
-    def _expect(self, classes: np.ndarray) -> None:
-        targets = self._kept.labels.encode(classes)
-        new = set(targets.tolist()) - self._kept.known
-        self._meet(targets)
+    def _expect(self, kept: Kept, classes: np.ndarray) -> Kept:
+        kept, new = self._prepared(kept, kept.labels.encode(classes))
         for label in sorted(new):
-            self._kept.fit.expect(label)
-        self._kept.changed()
+            kept.fit.expect(label)
+        kept.known |= new
+        kept.changed()
+        return kept
 
     # ---- predicting
 

@@ -14,6 +14,11 @@ class Labels:
         numbers = y.dtype.kind in "bf" or (y.dtype.kind in "iu" and (y.size == 0 or np.abs(y.astype(float)).max() < EXACT))
         self.names: Optional[Dict] = None if numbers else {}
 
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> "Labels":
+        """For classes known by number alone: integers, if they all are whole."""
+        return cls(np.zeros(0, np.int64 if np.all(numbers == np.round(numbers)) else np.float64))
+
     def encode(self, y: np.ndarray) -> np.ndarray:
         if y.dtype != self.dtype:
             self._widen(y.dtype)

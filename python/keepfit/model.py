@@ -22,8 +22,6 @@ class Model:
         self.handle = ffi.gc(handle, lib.keepfit_model_free)
         description = ffi.new("keepfit_description *")
         lib.keepfit_model_describe(self.handle, description)
-        if description.hidden:
-            raise ValueError("this model is a network; the package has linear models only")
         self.loss, self.method = text(description.loss), text(description.method)
         self.lam, self.epsilon = getattr(description, "lambda"), description.epsilon
         self.delta, self.bias = description.delta, description.bias

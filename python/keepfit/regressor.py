@@ -92,8 +92,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         """Forgets everything and fits these rows, as one stage."""
         X, y = self._checked(X, y, reset=True)
         weight = self._weights(X, sample_weight)
-        self._begin(self._loss())
-        self._extend(X, np.ascontiguousarray(y, np.float64), weight)
+        self._extend(self._begin(self._loss()), X, np.ascontiguousarray(y, np.float64), weight)
         return self
 
     def partial_fit(self, X, y, sample_weight=None) -> "KeepfitRegressor":
@@ -101,9 +100,8 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         first = not self._running()
         if first or not self._is_ready(X, y):
             X, y = self._checked(X, y, reset=first)
-        if first:
-            self._begin(self._loss(), anew=False)
-        self._extend(X, np.ascontiguousarray(y, np.float64), self._weights(X, sample_weight))
+        kept = self._begin(self._loss(), anew=False, features=X.shape[1]) if first else self._kept
+        self._extend(kept, X, np.ascontiguousarray(y, np.float64), self._weights(X, sample_weight))
         return self
 
     def predict(self, X) -> np.ndarray:

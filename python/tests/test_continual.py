@@ -53,6 +53,17 @@ def test_forgotten_rows_were_never_there(kind, target):
     assert model.forget([]) is model
 
 
+def test_rows_to_forget_are_named_by_number():
+    X, y = cloud("numbers")
+    model = KeepfitRegressor().fit(X, y)
+    for bad in (y > 0, [True, False], [1.0], ["1"], [[1, 2]]):
+        with pytest.raises(TypeError, match="whole numbers"):
+            model.forget(bad)
+    assert model.n_points_ == 400
+    for k, good in enumerate((3, {4}, range(5, 6), np.array([6], np.uint8), (number for number in [7]))):
+        assert model.forget(good).n_points_ == 399 - k
+
+
 def test_a_window_fits_the_newest_rows():
     X, y = cloud("numbers")
     model = KeepfitRegressor(window=100, epsilon=1e-6)
@@ -78,6 +89,55 @@ def test_classes_may_come_at_any_call():
     assert model.measure().objective - fresh.measure(optimum=True).optimum <= model.gap_bound_ <= 1e-5
     assert np.abs(model.predict_proba(X) - fresh.predict_proba(X)).max() < 0.05
     assert len(model.trace_) == 4
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_refused_rows_bring_no_class(loss):
+    X, y = cloud(2)
+    bad = X[:5].copy()
+    bad[2, 2] = np.nan
+    for known in ([0], [0, 1]):
+        rows = np.isin(y, known)
+        model, calm = (KeepfitClassifier(loss).partial_fit(X[rows], y[rows]) for _ in range(2))
+        with pytest.raises(ValueError, match="row 2" if len(known) == 1 or loss == "logistic" else "binary"):
+            model.partial_fit(bad, np.full(5, 2))
+        assert list(model.classes_) == known
+        for each in (model, calm):
+            each.partial_fit(X, y)
+        assert np.array_equal(model.coef_, calm.coef_) and model.gap_bound_ == calm.gap_bound_
+
+
+@pytest.mark.parametrize("kind", [KeepfitRegressor, KeepfitClassifier])
+def test_a_first_call_that_is_refused_fits_nothing(kind):
+    X, y = cloud(2)
+    model = kind()
+    with pytest.raises(ValueError, match="too large"):
+        model.partial_fit(X * 1e200, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert model.partial_fit(X, y).n_points_ == len(y)
+
+
+def test_numbers_between_classes_are_refused_at_every_call():
+    X, y = cloud(2)
+    model = KeepfitClassifier()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="continuous"):
+            model.partial_fit(X[:9], np.linspace(0, 1, 9))
+        model.partial_fit(X, y)
+    assert list(model.classes_) == [0, 1]
+
+
+def test_parameters_stay_as_they_were_at_the_first_row():
+    X, y = cloud(2)
+    for name, value in (("epsilon", 1e-9), ("loss", "hinge"), ("options", {"max_stage_work": 3})):
+        model = KeepfitClassifier().fit(X, y)
+        model.set_params(**{name: value})
+        for call in (lambda: model.partial_fit(X, y), lambda: model.forget([0])):
+            with pytest.raises(ValueError, match="%s changed" % name):
+                call()
+        model.fit(X, y).partial_fit(X, y)
+    model.set_params(class_weight={0: 1, 1: 2}, verbose=1).partial_fit(X, y)
 
 
 def test_classes_that_are_told_beforehand():
@@ -125,6 +185,8 @@ def test_a_budget_that_is_too_small_warns():
         model.fit(X, y)
     assert model.gap_bound_ > model.gap_target_ == 1e-9 and model.report_.missed == 1
     assert model.gap_bound_ >= model.measure(optimum=True).gap
+    with pytest.warns(ConvergenceWarning, match="nothing could be proved"):
+        assert math.isnan(KeepfitClassifier(stage_budget=10).fit(X, y).gap_bound_)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KeepfitClassifier(epsilon=1e-9, bias=1.0).fit(X, y)

@@ -79,6 +79,10 @@ def test_a_network_is_not_taken_for_a_linear_model(tmp_path):
     assert done.returncode == 0, done.stderr
     with pytest.raises(ValueError, match="network"):
         keepfit.load(tmp_path / "network.kf")
+    network = keepfit.Model.load(tmp_path / "network.kf")
+    scores = np.maximum(0, X @ network.hidden_weights + network.hidden_intercepts) @ network.weights + network.intercepts
+    told = subprocess.run([COMMAND, "predict", tmp_path / "network.kf", tmp_path / "rows.svm"], capture_output=True, check=True)
+    assert np.array_equal(network.labels[scores.argmax(axis=1)], np.array(told.stdout.decode().split(), float))
 
 
 def test_damaged_and_impossible_files(tmp_path):
@@ -119,8 +123,23 @@ def test_a_journal_goes_on_where_it_was_left(tmp_path):
     assert np.array_equal(model.predict(X), unbroken.predict(X))
     with pytest.raises(TypeError, match="journal"):
         pickle.dumps(model)
+    assert model.classes_.dtype == unbroken.classes_.dtype
     with pytest.raises(ValueError, match="names"):
         KeepfitClassifier(journal=str(tmp_path / "other")).partial_fit(X, np.array(["a", "b"])[y])
+    assert not (tmp_path / "other").exists()
+
+
+@journals
+def test_an_empty_journal_is_resumed_by_the_first_row(tmp_path):
+    X, y = cloud("numbers")
+    for expected in (0, 200):
+        model = KeepfitRegressor(journal=tmp_path / "journal").resume()
+        assert getattr(model, "n_points_", 0) == expected
+        model.partial_fit(X[:200], y[:200])
+        del model
+    with pytest.raises(ValueError, match="7 features.*have 8"):
+        KeepfitRegressor(journal=tmp_path / "journal").partial_fit(X[:, :7], y)
+    assert KeepfitRegressor(journal=tmp_path / "journal").resume().n_points_ == 400
 
 
 @journals
