@@ -65,11 +65,11 @@ static void print_score(const struct score *score, const keepfit_description *mo
 {
     double rows = (double)score->rows;
     if (!model->classification)
-        fprintf(stderr, "rmse %.17g rows %llu\n", sqrt(score->square / rows), (unsigned long long)score->rows);
+        fprintf(stderr, "rmse %.12g rows %llu\n", sqrt(score->square / rows), (unsigned long long)score->rows);
     else if (isnan(score->log_loss))
-        fprintf(stderr, "accuracy %.17g rows %llu\n", (double)score->right / rows, (unsigned long long)score->rows);
+        fprintf(stderr, "accuracy %.12g rows %llu\n", (double)score->right / rows, (unsigned long long)score->rows);
     else
-        fprintf(stderr, "accuracy %.17g log-loss %.17g rows %llu\n", (double)score->right / rows,
+        fprintf(stderr, "accuracy %.12g log-loss %.12g rows %llu\n", (double)score->right / rows,
                 score->log_loss / rows, (unsigned long long)score->rows);
 }
 
