@@ -3,7 +3,7 @@ import math
 import numbers
 import warnings
 from operator import attrgetter
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 import numpy as np
 import scipy.sparse
@@ -41,10 +41,17 @@ class Kept:
         self.loss = model.loss if model else fit.options["loss"]
         self.settings: Tuple = ()  # the parameters that it began with
         self.known = set() if fit else set(model.labels.tolist())
+        self.new: Set[float] = set()  # classes that come with the next rows
         self.cache: Dict[str, Any] = {}
 
     def __getstate__(self) -> Dict[str, Any]:
         return dict(self.__dict__, cache={})
+
+    def came(self) -> None:
+        """The rows are in, and so are their classes."""
+        self.known |= self.new
+        if self.labels is not None:
+            self.labels.dtype = self.labels.wider
 
     def changed(self) -> None:
         self.cache = {}  # another one: who is just computing something puts it into the old one
@@ -160,6 +167,7 @@ class Estimator(BaseEstimator):
             kept.changed()
             if kept.fit.report.stage > stage:
                 self._kept = kept
+                kept.came()
         self._look()
 
     def _look(self) -> None:

@@ -1,5 +1,5 @@
 """Classification."""
-from typing import Any, Dict, Optional, Set, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -38,7 +38,8 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         Multiplies the rows' weights. "balanced" needs all rows at once, so it is for ``fit`` only.
 
     The other parameters and attributes are those of :class:`KeepfitRegressor`; with a free intercept the gap is proved
-    for two classes with loss "logistic", not always with "hinge", and ``gap_bound_`` is NaN for more classes. ``classes_`` are the classes so far.
+    for two classes with loss "logistic" (up to 1500 features, without a domain), not always with "hinge", and ``gap_bound_`` is
+    NaN for more classes. ``classes_`` are the classes so far.
     """
 
     def __init__(self, loss: str = "logistic", *, lam: float = 1e-3, lam_total: Optional[float] = None,
@@ -121,22 +122,16 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         return self._begin("softmax" if several else self.loss, Labels(y), anew, None if anew else self.n_features_in_)
 
     def _learn(self, kept: Kept, X, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
-        targets = kept.labels.encode(y)
-        kept, new = self._prepared(kept, targets)
-        stage = kept.fit.report.stage
-        try:
-            self._extend(kept, X, targets, weight)
-        finally:
-            if kept.fit.report.stage > stage:  # refused rows leave everything as it was
-                kept.known |= new
+        kept, targets = self._prepared(kept, y)
+        self._extend(kept, X, targets, weight)
 
-    def _prepared(self, kept: Kept, targets: np.ndarray) -> Tuple[Kept, Set[float]]:
-        """What can take these classes, before a row of them comes, and which of them are new."""
-        new = set(targets.tolist() if len(targets) <= FEW else np.unique(targets).tolist()) - kept.known
+    def _prepared(self, kept: Kept, y: np.ndarray) -> Tuple[Kept, np.ndarray]:
+        """What can take these classes, and the numbers that stand for them. It changes nothing before rows have come."""
+        targets = kept.labels.encode(y)
+        kept.new = new = set(targets.tolist() if len(targets) <= FEW else np.unique(targets).tolist()) - kept.known
         if not new:
-            return kept, new
-        if kept.labels.names is None and any(label % 1 > 0 for label in new):
-            raise ValueError("Unknown label type: 'continuous' (classes that are numbers have to be whole ones)")
+            return kept, targets
+        kept.labels.admit(new, y.dtype)
         if kept.loss != "softmax" and len(kept.known | new) > 2:
             if self.loss == "hinge":
                 raise ValueError("Only binary classification is supported. The type of the target is multiclass. "
@@ -144,7 +139,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
             if self.journal is not None:
                 raise ValueError("a journal keeps to its loss: use loss 'softmax' where there may be more than two classes")
             kept = self._multinomial(kept)
-        return kept, new
+        return kept, targets
 
     def _multinomial(self, kept: Kept) -> Kept:
         """The third class has come: the same points under the loss for more than two."""
@@ -154,14 +149,14 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         if kept.fit.report.points:
             fit.extend(*kept.fit.points())
         other = Kept(fit, labels=kept.labels)
-        other.known, other.settings = set(kept.known), kept.settings
+        other.known, other.new, other.settings = set(kept.known), kept.new, kept.settings
         return other
 
     def _expect(self, kept: Kept, classes: np.ndarray) -> Kept:
-        kept, new = self._prepared(kept, kept.labels.encode(classes))
-        for label in sorted(new):
+        kept, _ = self._prepared(kept, classes)
+        for label in sorted(kept.new):
             kept.fit.expect(label)
-        kept.known |= new
+        kept.came()
         kept.changed()
         return kept
 

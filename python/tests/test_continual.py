@@ -125,7 +125,10 @@ def test_numbers_between_classes_are_refused_at_every_call():
         with pytest.raises(ValueError, match="continuous"):
             model.partial_fit(X[:9], np.linspace(0, 1, 9))
         model.partial_fit(X, y)
+    with pytest.raises(ValueError, match="told apart"):
+        model.partial_fit(X, y + 2**60)
     assert list(model.classes_) == [0, 1]
+    assert list(KeepfitClassifier().fit(X, y + 2**60).partial_fit(X, y).classes_) == [0, 1, 2**60, 2**60 + 1]
 
 
 def test_parameters_stay_as_they_were_at_the_first_row():
