@@ -6,7 +6,8 @@
 static const struct command commands[] = {
     {"train", TRAIN, "FILE|-", 1, 1, "keep a model fitted to a stream, within epsilon at every stage",
      "Reads points one at a time. After each one the model is within epsilon of the best model for everything so far. "
-     "A pipe is followed line by line, so 'tail -n +1 -f log | keepfit train -' works. The summary goes to standard output, "
+     "A pipe is followed line by line, so 'tail -n +1 -f log | keepfit train -' works. The summary goes to standard "
+     "output, "
      "progress to standard error. With --journal everything is kept on disk as well: started again, it goes on where "
      "it "
      "was, and skips what it already has.",
