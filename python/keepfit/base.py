@@ -90,7 +90,7 @@ class Estimator(BaseEstimator):
             values["lam"] = None
         if self.bias is not None:
             values["fit_intercept"] = None
-        if self.n_jobs is not None and self.n_jobs < 1:
+        if self.n_jobs is not None and self.n_jobs < 0:
             values["n_jobs"] = None
         if self.random_state is not None and not isinstance(self.random_state, numbers.Integral):
             values["random_state"] = check_random_state(self.random_state).randint(2**31)
