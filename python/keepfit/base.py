@@ -86,6 +86,8 @@ class Estimator(BaseEstimator):
     def _library_options(self, loss: str) -> Dict[str, Any]:
         values = {name: getattr(self, name) for name in self._options}
         values["loss"] = loss
+        if self.journal == "":  # which the library takes for none
+            raise ValueError("journal is the path of a folder, not an empty text")
         if self.lam_total is not None:
             values["lam"] = None
         if self.bias is not None:

@@ -37,9 +37,9 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
     class_weight : dict or "balanced", optional
         Multiplies the rows' weights. "balanced" needs all rows at once, so it is for ``fit`` only.
 
-    The other parameters and attributes are those of :class:`KeepfitRegressor`; with a free intercept the gap is proved
-    for two classes with loss "logistic" (up to 1500 features, without a domain), not always with "hinge", and ``gap_bound_`` is
-    NaN for more classes. ``classes_`` are the classes so far.
+    The other parameters and attributes are those of :class:`KeepfitRegressor`; with a free intercept the gap is
+    mostly proved for two classes with loss "logistic" (up to 1500 features, without a domain), not always with "hinge", and
+    ``gap_bound_`` is NaN for more classes. ``classes_`` are the classes so far.
     """
 
     def __init__(self, loss: str = "logistic", *, lam: float = 1e-3, lam_total: Optional[float] = None,

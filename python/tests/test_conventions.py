@@ -54,7 +54,7 @@ def test_options_reach_the_library():
 
 @pytest.mark.parametrize("bad, told", [({"lam": -1}, "^lam: "), ({"random_state": -1}, "^random_state: "), ({"stage_budget": 0}, "^stage_budget: "),
                                        ({"method": "nonsense"}, "keepfit.METHODS"), ({"options": {"lambda": 1}}, "'lam'"),
-                                       ({"options": {"lam": 1}}, "parameter of its own"), ({"options": {"max-stage-work": 0}}, "^max_stage_work")])
+                                       ({"journal": ""}, "path"), ({"options": {"lam": 1}}, "parameter of its own"), ({"options": {"max-stage-work": 0}}, "^max_stage_work")])
 def test_messages_speak_of_parameters(bad, told):
     X, y = cloud("numbers")
     with pytest.raises(ValueError, match=told):
