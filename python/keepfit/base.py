@@ -265,7 +265,8 @@ class Estimator(BaseEstimator):
 
     @property
     def gap_bound_(self) -> float:
-        """How far the objective is above its minimum at most, proved; NaN where nothing is."""
+        """How far the objective is above its minimum at most, proved (with guarantee "estimate": estimated); NaN where
+        nothing is."""
         return self._reported("gap_bound_").bound
 
     @property
