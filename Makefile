@@ -27,6 +27,7 @@ fuzz:
 python:
 	@scripts/setup build python
 	@scripts/package $(BUILD)-venv
+	@echo "$(BUILD)-venv/bin/python has keepfit"
 
 bench:
 	@scripts/setup build
