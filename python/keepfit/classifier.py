@@ -146,8 +146,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         fit = Fit(**dict(kept.fit.options, loss="softmax"))
         for label in sorted(kept.known):
             fit.expect(label)
-        if kept.fit.report.points:
-            fit.extend(*kept.fit.points())
+        fit.take_over(kept.fit)
         other = Kept(fit, labels=kept.labels)
         other.known, other.new, other.settings = set(kept.known), kept.new, kept.settings
         return other

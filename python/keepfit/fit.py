@@ -109,6 +109,7 @@ class Fit:
             raise exception(status, error)
         self.handle = ffi.gc(handle[0], lib.keepfit_fit_free)
         self._turn = Turn()
+        self._carried, self._earlier = np.zeros(0, np.int64), 0  # points taken over, by their numbers; how many had come
         self.report = ffi.new("keepfit_report *")
         lib.keepfit_fit_report(self.handle, self.report)
         if objective is not None:
@@ -147,13 +148,31 @@ class Fit:
         found, indices = ffi.new("uint64_t *"), []
         with self._turn:
             for arrival in np.unique(arrivals).tolist():
-                if arrival < 0 or not lib.keepfit_fit_find(self.handle, arrival + 1, found):
+                if not lib.keepfit_fit_find(self.handle, self._place(arrival), found):
                     raise IndexError("point %d is not present" % arrival)
                 indices.append(found[0])
             status = lib.keepfit_python_remove(self.handle, indices, len(indices), get_ident() == MAIN, self.report)
             if status != OK:
                 self._fail(status)
         return self
+
+    def take_over(self, other: "Fit") -> None:
+        """All points of another fit, as the first ones of this. They keep their numbers, and later ones are counted on."""
+        found, come = ffi.new("uint64_t *"), other.report.stage
+        carried = np.arange(come)
+        if other.report.points < come:
+            with other._turn:
+                carried = np.array([k for k in range(come) if lib.keepfit_fit_find(other.handle, other._place(k), found)], np.int64)
+        if len(carried):
+            self.extend(*other.points())
+        self._carried, self._earlier = carried, come
+
+    def _place(self, arrival: int) -> int:
+        """The library's number of a point, from 1; 0 for one that it never had."""
+        if arrival >= self._earlier:
+            return arrival - self._earlier + len(self._carried) + 1
+        place = int(np.searchsorted(self._carried, arrival))
+        return place + 1 if place < len(self._carried) and self._carried[place] == arrival else 0
 
     def expect(self, label: float) -> None:
         """A class that may come later has its place in the model from now on."""
@@ -224,10 +243,12 @@ class Fit:
             if status != OK:
                 self._fail(status)
             snapshot = bytes(ffi.buffer(start[0], size[0]))
-            return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self._points()}
+            return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self._points(),
+                    "carried": self._carried, "earlier": self._earlier}
 
     def __setstate__(self, state) -> None:
         self.__init__(**state["options"])
+        self._carried, self._earlier = state["carried"], state["earlier"]
         rows, targets, weights = state["points"]
         value, index, start = compressed(rows)
         status = lib.keepfit_python_restore(

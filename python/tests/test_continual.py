@@ -1,5 +1,6 @@
 """What only a continual fit has: blocks, stages, points that leave, classes that come, budgets."""
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -62,6 +63,32 @@ def test_rows_to_forget_are_named_by_number():
     assert model.n_points_ == 400
     for k, good in enumerate((3, {4}, range(5, 6), np.array([6], np.uint8), (number for number in [7]))):
         assert model.forget(good).n_points_ == 399 - k
+
+
+@pytest.mark.parametrize("window", [None, 25])
+def test_rows_keep_their_numbers_when_the_third_class_comes(window):
+    X, y = cloud(3, rows=60)
+    first = np.flatnonzero(y < 2)[:30]
+    order = np.r_[first, np.setdiff1d(np.arange(60), first)]
+    X, y = X[order], y[order]
+    model = KeepfitClassifier(bias=1.0, window=window).partial_fit(X[:30], y[:30])
+    gone = [29, 27] if window else [0, 1, 5, 29]
+    model.forget(gone)
+    model.partial_fit(X[30:35], y[30:35]).partial_fit(X[35:], y[35:])
+    assert len(model.classes_) == 3
+    model = pickle.loads(pickle.dumps(model))
+    left = np.setdiff1d(np.arange(60), gone)
+    left = left if window is None else left[-window:]
+    for number in (left[0], 36, left[3], 59):
+        model.forget([number])
+        left = left[left != number]
+        with pytest.raises(IndexError, match="point %d " % number):
+            model.forget([number])
+    for number in (29, -1, 60):
+        with pytest.raises(IndexError, match="point %d " % number):
+            model.forget([number])
+    rows, targets, _ = model._kept.fit.points()
+    assert np.array_equal(rows.toarray()[:, -8:], X[left]) and np.array_equal(targets, y[left])
 
 
 def test_a_window_fits_the_newest_rows():
