@@ -29,6 +29,12 @@ struct training {
     int failed;    /* the journal's disk has failed: what there is, is shown all the same */
 };
 
+/* Standard input or output, whichever the name is for. */
+static bool is_standard(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
 static unsigned measures(const struct training *training)
 {
     return KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND | (training->arguments->gap ? KEEPFIT_MEASURE_OPTIMUM : 0);
@@ -378,7 +384,7 @@ static int plan_trace(struct training *training)
     keepfit_stream_info info;
     if (!arguments->trace && !arguments->gap)
         return trace_plan_read(&training->plan, arguments->trace_stages, 0); /* refuses nonsense all the same */
-    bool whole = strcmp(arguments->positional[0], "-") != 0 && strcmp(arguments->trace_stages, "all") != 0;
+    bool whole = !is_standard(arguments->positional[0]) && strcmp(arguments->trace_stages, "all") != 0;
     if (whole) {
         keepfit_status status = keepfit_stream_read_all(training->stream);
         if (status == KEEPFIT_STOPPED)
@@ -450,7 +456,9 @@ static int check_outputs(const struct arguments *arguments)
         return fail(EXIT_USAGE, "--acknowledge needs --journal");
     if (arguments->save_every && !arguments->model)
         return fail(EXIT_USAGE, "--save-every needs --model");
-    if (same_file(arguments->model, data) || same_file(arguments->trace, data))
+    if (arguments->model && is_standard(arguments->model))
+        return fail(EXIT_USAGE, "--model: a model is saved in a file, not on standard output");
+    if (!is_standard(data) && (same_file(arguments->model, data) || same_file(arguments->trace, data)))
         return fail(EXIT_USAGE, "%s: the data would be overwritten", data);
     if (same_file(arguments->model, arguments->trace))
         return fail(EXIT_USAGE, "%s: --model and --trace name the same file", arguments->trace);

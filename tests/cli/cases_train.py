@@ -132,6 +132,11 @@ def case_trace_to_standard_output(box):
     assert read_trace(result.text)[-1]["stage"] == "30"
 
 
+def case_trace_to_standard_output_of_standard_input(box):
+    result = box.run("train", "-q", "--trace", "-", "-", stdin=libsvm(numbers(30)))
+    assert read_trace(result.text)[-1]["stage"] == "30"
+
+
 def case_numbers_read_back_exactly(box):
     box.write("data.svm", libsvm(numbers(30)))
     told = box.run("train", "--json", "--trace", "t.csv", "-m", "m.kf", "data.svm").json

@@ -71,6 +71,7 @@ WRONG = (
     ("bias and intercept", "train --bias 1 --intercept NUM", "--intercept"),
     ("bias 0", "train --bias 0 NUM", "--bias"),
     ("delta 0", "train --loss huber --delta 0 NUM", "--delta"),
+    ("model on standard output", "train --model - NUM", "--model"),
     ("save-every without model", "train --save-every 5 NUM", "--model"),
     ("save-every 0", "train --model m.kf --save-every 0 NUM", "--save-every"),
     ("exact with logistic", "train --method exact --loss logistic LOG", "exact"),
