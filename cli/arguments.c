@@ -34,6 +34,8 @@ static const struct own_option table[] = {
      "long)."},
     {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), TRAIN,
      "Measure the true gap at the traced stages, by solving them to near machine precision (slow)."},
+    {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), COMPARE,
+     "Measure the true gap at the traced stages; compare always does (but for networks, which have none)."},
     {"methods", 0, "LIST", "auto,csvrg,sgd,sgd-sparse,svrg,katyusha", KEEPFIT_TEXT, AT(methods), COMPARE,
      "The methods to compare, separated by commas; each may carry options of its own: csvrg:setting=paper:inner=50."},
     {"runs", 0, "N", "3", KEEPFIT_COUNT, AT(runs), COMPARE, "How many seeds, counted up from --seed."},

@@ -7,9 +7,14 @@
 
 #include "output.h"
 
+/* Whether one method may have it for itself: not what changes the problem, which is one for all, or what the runs set. */
 static bool is_method_option(const char *key)
 {
+    static const char *const common[] = {"method", "window", "seed", "threads"};
     keepfit_option option;
+    for (size_t k = 0; k < sizeof common / sizeof common[0]; k++)
+        if (strcmp(common[k], key) == 0)
+            return false;
     for (size_t k = 0; keepfit_option_entry(k, &option); k++)
         if (strcmp(option.key, key) == 0)
             return strcmp(option.group, "method") == 0;
@@ -31,9 +36,10 @@ static int apply_own_options(struct contestant *contestant, char *text)
             return fail(EXIT_USAGE, "--methods: '%s' in '%s' is not of the form key=value", part, contestant->name);
         *equals = '\0';
         if (!is_method_option(part))
-            return fail(EXIT_USAGE,
-                        "--methods: %s: '%s' is no option of the method; all methods solve the same problem",
-                        contestant->name, part);
+            return fail(
+                EXIT_USAGE,
+                "--methods: %s: '%s' is not for one method alone; all solve the same problem with the same seeds",
+                contestant->name, part);
         if (keepfit_options_set(contestant->options, part, equals + 1, &error) != KEEPFIT_OK)
             return fail(EXIT_USAGE, "--methods: %s: %s", contestant->name, error.message);
     }

@@ -16,6 +16,7 @@ struct race {
     struct trace_row *rows;
     size_t done;
     keepfit_report report;
+    uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool failed;
     char failure[512];
 };

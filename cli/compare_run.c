@@ -18,6 +18,7 @@ struct work {
     size_t next_run;
     uint64_t stages_done, stages_all; /* over all races */
     struct progress progress;
+    bool failed; /* and it was told why */
     int code;
 };
 
@@ -57,12 +58,36 @@ static bool measure_stage(const struct comparison *comparison, struct race *race
     return true;
 }
 
+static uint64_t last_measured(const struct race *race)
+{
+    return race->done ? race->rows[race->done - 1].stage : 0;
+}
+
+/* Runs fail for the same reason, most likely: the first one tells it. */
+static bool is_first_failure(struct work *work)
+{
+    pthread_mutex_lock(&work->lock);
+    bool first = !work->failed;
+    work->failed = true;
+    pthread_mutex_unlock(&work->lock);
+    return first;
+}
+
 /* Bad data is nobody's failure but the data's: it ends the comparison. */
-static int refused_point(const keepfit_stream *stream, const keepfit_fit *fit)
+static int refused_point(struct work *work, const keepfit_stream *stream, const keepfit_fit *fit)
 {
     keepfit_stream_info info;
     keepfit_stream_describe(stream, &info);
+    if (!is_first_failure(work))
+        return EXIT_DATA;
     return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, keepfit_fit_error(fit)->message);
+}
+
+static int nothing_usable(struct work *work)
+{
+    if (!is_first_failure(work))
+        return EXIT_DATA;
+    return fail(EXIT_DATA, "%s: no points could be used", work->comparison->info.name);
 }
 
 static int run_race(struct work *work, struct race *race, keepfit_fit *fit, const char *name, size_t run,
@@ -73,10 +98,12 @@ static int run_race(struct work *work, struct race *race, keepfit_fit *fit, cons
     uint64_t stage = 0, counted = 0;
     while (race->done < comparison->stage_count && keepfit_stream_next(stream, &point) == KEEPFIT_OK) {
         keepfit_status status = keepfit_fit_push(fit, &point);
-        if (status == KEEPFIT_DATA && comparison->skip)
+        if (status == KEEPFIT_DATA && comparison->skip) {
+            race->refused++;
             continue;
+        }
         if (status == KEEPFIT_DATA)
-            return refused_point(stream, fit);
+            return refused_point(work, stream, fit);
         if (status != KEEPFIT_OK) {
             record_failure(race, keepfit_fit_error(fit)->message);
             break;
@@ -90,6 +117,10 @@ static int run_race(struct work *work, struct race *race, keepfit_fit *fit, cons
             counted = stage;
         }
     }
+    if (!race->failed && stage == 0)
+        return nothing_usable(work);
+    if (!race->failed && race->done < comparison->stage_count && stage > last_measured(race))
+        measure_stage(comparison, race, fit, name, run, &optima[race->done]); /* the last, sooner than planned */
     keepfit_fit_report(fit, &race->report);
     count_stages(work, comparison->info.total - counted);
     return EXIT_DONE;
@@ -131,7 +162,9 @@ static int run_one(struct work *work, size_t run, double *optima)
         keepfit_fit_free(fit);
     }
     keepfit_stream_close(stream);
-    return status == KEEPFIT_OK ? code : fail_status(status, error.message);
+    if (status != KEEPFIT_OK)
+        code = is_first_failure(work) ? fail_status(status, error.message) : EXIT_FAILED;
+    return code;
 }
 
 static void *worker(void *argument)
@@ -146,7 +179,7 @@ static void *worker(void *argument)
             break;
         int code = optima ? run_one(work, run, optima) : fail(EXIT_FAILED, "out of memory");
         pthread_mutex_lock(&work->lock);
-        if (code != EXIT_DONE)
+        if (work->code == EXIT_DONE)
             work->code = code;
         pthread_mutex_unlock(&work->lock);
     }

@@ -46,13 +46,14 @@ static bool make_curve(const struct comparison *comparison, size_t contestant, s
                 continue;
             runs++;
             curve->mean[k] += height;
+            curve->stage[k] += (double)race->rows[k].stage;
             curve->fo[k] += (double)race->rows[k].fo;
             low = fmin(low, height);
             high = fmax(high, height);
         }
         if (runs == 0)
             break;
-        curve->stage[k] = (double)comparison->stages[k];
+        curve->stage[k] /= runs;
         curve->fo[k] /= runs;
         curve->mean[k] /= runs;
         curve->low[k] = low;
@@ -124,25 +125,37 @@ static void print_table(const struct report_method *rows, size_t count, bool gap
     }
 }
 
-static void print_json(const struct report_method *rows, size_t count)
+/* One object a method, with the names of train's summary; numbers are means over the runs. */
+static void print_json(const struct comparison *comparison, const struct report_method *rows)
 {
+    const char *loss = keepfit_options_get(comparison->arguments->options, "loss");
     putchar('[');
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < comparison->contestant_count; k++) {
         const struct report_method *row = &rows[k];
+        const keepfit_report *report = &race_of(comparison, 0, k)->report;
+        double stages = (double)report->stage;
         const struct {
             const char *name;
             double number;
-        } fields[] = {{"runs", (double)row->runs},
+        } fields[] = {{"lambda", report->lambda},
+                      {"epsilon", strtod(keepfit_options_get(comparison->contestants[k].options, "epsilon"), NULL)},
+                      {"stages", stages},
+                      {"features", (double)report->features},
+                      {"runs", (double)row->runs},
+                      {"fo", row->fo_per_stage * stages},
+                      {"steps", row->steps_per_stage * stages},
                       {"fo_per_stage", row->fo_per_stage},
                       {"steps_per_stage", row->steps_per_stage},
                       {"final_gap", row->final_gap},
                       {"max_gap", row->max_gap},
-                      {"final_objective", row->final_objective},
+                      {"objective", row->final_objective},
                       {"bound", row->final_bound},
                       {"worst_bound", row->worst_bound},
                       {"seconds", row->seconds}};
         printf("%s\n  {\"method\": ", k ? "," : "");
         json_text(stdout, row->name);
+        printf(", \"loss\": ");
+        json_text(stdout, loss);
         for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
             printf(", \"%s\": ", fields[f].name);
             json_number(stdout, row->failed ? NAN : fields[f].number);
@@ -272,6 +285,17 @@ static int write_all(const struct comparison *comparison, const struct report_me
     return code;
 }
 
+/* What is not a result. All methods refuse the same points. */
+static void tell_more(const struct comparison *comparison)
+{
+    uint64_t skipped = comparison->info.skipped + race_of(comparison, 0, 0)->refused;
+    if (comparison->arguments->quiet)
+        return;
+    if (skipped)
+        warn("%s: %llu bad rows were skipped", comparison->info.name, (unsigned long long)skipped);
+    fprintf(stderr, "keepfit: report in %s/report.html\n", comparison->arguments->out);
+}
+
 int compare_write(const struct comparison *comparison)
 {
     size_t count = comparison->contestant_count;
@@ -289,11 +313,10 @@ int compare_write(const struct comparison *comparison)
     int code = whole ? write_all(comparison, rows, curves, series, series + count) : fail(EXIT_FAILED, "out of memory");
     if (code == EXIT_DONE) {
         if (comparison->arguments->json)
-            print_json(rows, count);
+            print_json(comparison, rows);
         else
             print_table(rows, count, comparison->has_optimum);
-        if (!comparison->arguments->quiet)
-            fprintf(stderr, "keepfit: report in %s/report.html\n", comparison->arguments->out);
+        tell_more(comparison);
     }
     if (code == EXIT_DONE && failed == count)
         code = fail(EXIT_FAILED, "every method failed");

@@ -4,7 +4,7 @@ import html.parser
 import os
 import xml.etree.ElementTree
 
-from harness import over, same, without_seconds
+from harness import libsvm, over, same, two_classes, without_seconds
 
 FILES = ["gap-by-gradients.svg", "gap-by-stage.svg", "report.html", "trace.csv"]
 
@@ -82,9 +82,10 @@ def case_json(box):
     told = result.json
     same([row["method"] for row in told], ["auto", "sgd"], "methods")
     for row in told:
-        for name in ("runs", "fo_per_stage", "steps_per_stage", "final_gap", "max_gap", "final_objective", "seconds"):
+        for name in ("runs", "fo_per_stage", "steps_per_stage", "final_gap", "max_gap", "objective", "seconds", "lambda",
+                     "epsilon", "stages", "features", "fo", "steps", "bound"):
             assert isinstance(row[name], (int, float)), "%s is %r" % (name, row[name])
-        assert row["failure"] is None and row["runs"] == 2
+        assert row["failure"] is None and row["runs"] == 2 and row["loss"] == "squared" and row["stages"] == 60
     rows = trace_of(box, "r")
     for entry in told:
         own = [row for row in rows if row["method"] == entry["method"]]
@@ -93,6 +94,37 @@ def case_json(box):
         assert abs(sum(finals) / 2 - entry["final_gap"]) < 1e-15
         fos = [int(row["fo"]) for row in own if row["stage"] == "60"]
         assert abs(sum(fos) / 2 / 60 - entry["fo_per_stage"]) < 1e-9
+        assert abs(sum(fos) / 2 - entry["fo"]) < 1e-6
+
+
+def case_gap_is_measured_anyway(box):
+    data(box)
+    words = ("--json", "-q", "--methods", "svrg", "--runs", "1", "data.svm")
+    plain, asked = (compare(box, *more, *words).json for more in ((), ("--gap",)))
+    same(asked[0]["max_gap"], plain[0]["max_gap"], "largest gap")
+
+
+@over(("5", "all"))
+def case_skipped_rows(box, stages):
+    """Points that the fits refuse shorten the stream; its last stage is measured all the same, and they are counted."""
+    rows = two_classes((1, 2), 40)
+    box.write("data.svm", libsvm(rows[:20] + [(rows[0][0], 3)] + rows[20:]) + "1 1:nan\n")
+    result = compare(box, "--loss", "logistic", "--on-error", "skip", "--methods", "auto,sgd", "--runs", "1",
+                     "--trace-stages", stages, "-o", "r", "data.svm")
+    assert "2 bad rows were skipped" in result.error, result.error
+    lasts = {row["method"]: row["stage"] for row in trace_of(box, "r")}
+    same(lasts, {"auto": "40", "sgd": "40"}, "last stages")
+
+
+def case_a_bad_row_is_told_once(box):
+    box.write("data.svm", libsvm(two_classes((1, 2), 40)) + "3 1:1\n")
+    words = ("--loss", "logistic", "--methods", "auto", "--runs", "4", "-j", "4", "data.svm")
+    box.try_run("compare", *words).refused(3, "data.svm:41:1").silent()
+
+
+def case_no_row_can_be_used(box):
+    box.write("data.svm", "1 1:1e300\n2 1:1e300\n")
+    box.try_run("compare", "--on-error", "skip", "--methods", "auto", "data.svm").refused(3, "data.svm").silent()
 
 
 @over(("squared", "logistic", "huber", "hinge", "softmax"))
