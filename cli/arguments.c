@@ -64,7 +64,7 @@ static const struct own_option table[] = {
      "How far the hidden model moves along the stream, as a share of its size."},
     {"order", 0, "iid|sorted", "iid", KEEPFIT_TEXT, AT(order), GENERATE, "sorted: by target, smallest first."},
     {"json", 0, "", "false", KEEPFIT_FLAG, AT(json), TRAIN | COMPARE | INSPECT | LIST, "Print the result as JSON."},
-    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE,
+    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE | GENERATE,
      "No progress, no summary, no warnings."},
     {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
      "Read options from lines 'key = value'; flags and the environment (KEEPFIT_LAMBDA=...) go before it."},

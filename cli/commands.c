@@ -17,7 +17,7 @@ static const struct command commands[] = {
      "Predicts each row of the file with the model. Labels are those of the training data. With --score the accuracy "
      "and "
      "log-loss (or root mean squared error) against the file's own targets go to standard error.",
-     "keepfit predict --score a.kf test.svm > predictions.txt", "data", run_predict},
+     "keepfit predict --score a.kf test.svm > predictions.txt", "data seed threads", run_predict},
     {"compare", COMPARE, "FILE|-", 1, 1, "several methods on the same stream: table, trace, plots, report",
      "Runs each method on the same stream with several seeds, measures the true gap at chosen stages, prints a table "
      "and "

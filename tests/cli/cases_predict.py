@@ -189,6 +189,22 @@ def case_rows_one_by_one(box):
     same(box.run("predict", "--limit", "3", "m.kf", "data.svm").out, b"".join(whole.splitlines(True)[:3]), "three rows")
 
 
+def case_shuffled_rows(box):
+    """Each row once, in an order that the seed draws: the one in which train would see them."""
+    box.write("data.svm", libsvm(numbers(20)))
+    box.run("train", "-m", "m.kf", "data.svm")
+    plain = box.run("predict", "m.kf", "data.svm").text.splitlines()
+    orders = []
+    for seed in ("1", "2"):
+        words = ("--shuffle", "--seed", seed, "data.svm")
+        box.run("train", "-q", "--journal", "order-" + seed, *words)
+        box.run("export", "order-" + seed, "order-" + seed + ".svm")
+        orders.append(box.run("predict", "--threads", "2", "m.kf", *words).text.splitlines())
+        same(sorted(orders[-1]), sorted(plain), "predictions")
+        same(orders[-1], box.run("predict", "m.kf", "order-" + seed + ".svm").text.splitlines(), "order")
+    assert orders[0] != orders[1] and plain not in orders, "a seed draws no order of its own"
+
+
 def case_skips_bad_rows_if_told(box):
     box.write("data.svm", libsvm(numbers(5)) + "1 1:nan\n")
     box.run("train", "--on-error", "skip", "-m", "m.kf", "data.svm")
