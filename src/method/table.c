@@ -31,6 +31,7 @@
 #define STEP_MOST(loss) ((loss) && (loss)->probabilities ? 1.0 : STEP_FIRST)
 #define STEP_LEAST 0.02
 #define ROUNDS_MOST 1000
+#define PASSES_MOST 4 /* a round */
 /* A round that ends this much worse than it began went astray. */
 #define GONE_ASTRAY 1e3
 #define USUAL_SHARE 0.75
@@ -139,17 +140,24 @@ static void go_back(struct kf_problem *problem, struct table *table)
     table->stale = false;
 }
 
-/* Rounds of steps until the estimate is `enough`. A look at it costs O(d): a round should not be cheaper than that, and the
- * first one is most of what was needed lately. The budget has to leave room for filling the table: once to go back, once
- * after. */
-static void walk_until(struct kf_problem *problem, struct table *table, double enough)
+/* A look at the estimate costs O(d), and a round of steps should not be cheaper than that; but four passes over few points with
+ * many features do as much as more of them, and cost fewer gradients. */
+static uint64_t round_length(const struct kf_problem *problem)
 {
     size_t i = problem->points.count, row = problem->points.entries / i + 1;
+    uint64_t least = i / 8 + 8, most = PASSES_MOST * i, worth = 2 * kf_size(problem) / row;
+    worth = worth < most ? worth : most;
+    return worth > least ? worth : least;
+}
+
+/* Rounds of steps until the estimate is `enough`; the first one is most of what was needed lately. The budget has to leave
+ * room for filling the table: once to go back, once after. */
+static void walk_until(struct kf_problem *problem, struct table *table, double enough)
+{
     bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
-    uint64_t round = i / 8 + 8, looks = 2 * kf_size(problem) / row, walked = 0;
-    uint64_t after = proved ? 2 * i : 0;
+    uint64_t round = round_length(problem), walked = 0;
+    uint64_t after = proved ? 2 * problem->points.count : 0;
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
-    round = round < looks ? looks : round;
     for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && kf_affords(problem, round + after); k++) {
         uint64_t usual = (uint64_t)(USUAL_SHARE * table->usual);
         uint64_t steps = k == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from harness import TRACE_HEAD, libsvm, near, numbers, over, read_trace, same, without_seconds
+from harness import TRACE_HEAD, libsvm, near, numbers, over, read_trace, same, two_classes, without_seconds
 
 METHODS = ("auto", "csvrg", "gd", "sgd", "sgd-sparse", "svrg", "saga", "sarah", "katyusha", "strsaga", "dynasaga", "ssvrg",
            "exact", "refit", "quadratic", "table")
@@ -135,6 +135,18 @@ def case_trace_to_standard_output(box):
 def case_trace_to_standard_output_of_standard_input(box):
     result = box.run("train", "-q", "--trace", "-", "-", stdin=libsvm(numbers(30)))
     assert read_trace(result.text)[-1]["stage"] == "30"
+
+
+@over(("squared", "logistic"))
+def case_gradients_are_not_paid_for_by_features(box, loss):
+    """The same points with one feature moved far away take about as many gradients."""
+    rows = two_classes((-1, 1), 20)
+    box.write("near.svm", libsvm(rows))
+    box.write("far.svm", libsvm(rows).replace(" 2:", " 200000:"))
+    words = ("train", "-q", "--json", "--method", "table", "--loss", loss)
+    close, far = (box.run(*words, name).json for name in ("near.svm", "far.svm"))
+    same((close["features"], far["features"]), (2, 200000), "features")
+    assert far["fo"] <= 4 * close["fo"], "%d gradients, %d with the features close" % (far["fo"], close["fo"])
 
 
 def case_numbers_read_back_exactly(box):
