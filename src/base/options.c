@@ -58,7 +58,7 @@ static const struct row table[] = {
          "The objective is the mean loss + L*|x|^2, so its strong convexity is 2L."),
     REAL("lambda-total", "L", "", "problem", lambda_total, 0, 1e300, false,
          "Instead of --lambda: sum of losses + L*|x|^2, a regulariser that does not grow with the number of points."),
-    REAL("bias", "B", "", "problem", bias, -1e300, 1e300, false,
+    REAL("bias", "B", "", "problem", bias, -1e150, 1e150, false, /* its square is finite */
          "Append a constant feature of value B, regularised like the others."),
     FLAG("intercept", "problem", intercept, "Add an intercept that is neither regularised nor held by the domain."),
     TEXT("domain", "none|ball:R|box:LO:HI|simplex", "none", "problem", domain,

@@ -198,7 +198,10 @@ void keepfit_fit_free(keepfit_fit *fit)
 
 /* ---- pushing ---- */
 
-static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, keepfit_error *error)
+/* Squares up to this leave room for their sums, which proofs are made of: an infinite curvature would prove anything. */
+#define SQUARE_MOST 1e300
+
+static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, double weight, keepfit_error *error)
 {
     uint64_t most = fit->options->max_features;
     if (row->count && !row->value)
@@ -210,7 +213,7 @@ static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, 
     if (kf_row_width(row) > most)
         return kf_fail(error, KEEPFIT_DATA, "the row has %zu features, more than max-features %llu", kf_row_width(row),
                        (unsigned long long)most);
-    if (isfinite(kf_square(row->count, row->value)))
+    if (kf_square(row->count, row->value) * fmax(weight, 1) <= SQUARE_MOST)
         return KEEPFIT_OK;
     if (!kf_all_finite(row->count, row->value))
         return kf_fail(error, KEEPFIT_DATA, "a value of the row is not finite");
@@ -221,11 +224,11 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
 {
     if (!isfinite(point->target))
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
-    if (fit->labels.kind == KF_NUMBERS && !isfinite(point->target * point->target))
-        return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
-                       point->target);
     if (!isfinite(point->weight) || point->weight < 0)
         return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
+    if (fit->labels.kind == KF_NUMBERS && !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
+        return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
+                       point->target);
     double total = fit->problem.objective.weight_total + point->weight;
     bool total_sound = isnan(fit->options->lambda_total) || total == 0 || isfinite(fit->options->lambda_total / total);
     if (!isfinite(total * total) || !total_sound)
@@ -235,7 +238,7 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
         return kf_fail(error, KEEPFIT_DATA,
                        "label %g is a third class besides %g and %g; loss %s is for two (softmax takes more)",
                        point->target, fit->labels.label[0], fit->labels.label[1], fit->problem.objective.loss->name);
-    return check_row(fit, &point->row, error);
+    return check_row(fit, &point->row, point->weight, error);
 }
 
 /* The functions f_j are no longer those that gradients were remembered of. */

@@ -70,6 +70,7 @@ WRONG = (
     ("trace-stages 0 of compare", "compare --trace-stages 0 NUM", "--trace-stages"),
     ("bias and intercept", "train --bias 1 --intercept NUM", "--intercept"),
     ("bias 0", "train --bias 0 NUM", "--bias"),
+    ("bias whose square overflows", "train --bias 1e200 NUM", "--bias"),
     ("delta 0", "train --loss huber --delta 0 NUM", "--delta"),
     ("model on standard output", "train --model - NUM", "--model"),
     ("save-every without model", "train --save-every 5 NUM", "--model"),

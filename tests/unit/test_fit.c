@@ -139,7 +139,7 @@ static void test_refusals(struct tap *tap)
     struct cloud *cloud = cloud_make("logistic", 30, 3, false, false, 37);
     keepfit_fit *fit = fit_from("loss=logistic method=csvrg lambda=0.1 max-features=10"),
                 *clean = fit_from("loss=logistic method=csvrg lambda=0.1 max-features=10");
-    double good[] = {1, 2, 3}, nan_value[] = {1, NAN, 3}, huge[] = {1e200, 1, 1};
+    double good[] = {1, 2, 3}, nan_value[] = {1, NAN, 3}, huge[] = {1e200, 1, 1}, large[] = {1e154, 1, 1};
     uint32_t descending[] = {2, 1, 3}, wide[] = {1, 2, 10}, repeated[] = {1, 1, 2};
     const struct {
         const char *what;
@@ -155,6 +155,7 @@ static void test_refusals(struct tap *tap)
         {"index beyond max-features", {{3, wide, good}, 1, 1}},
         {"third class", {{3, NULL, good}, 5, 1}},
         {"squares overflow", {{3, NULL, huge}, 1, 1}},
+        {"squares that are finite, but not twice them", {{3, NULL, large}, 1, 1}},
         {"entries without values", {{3, NULL, NULL}, 1, 1}},
     };
     for (size_t j = 0; j < cloud->count; j++) {
