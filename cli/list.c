@@ -37,13 +37,32 @@ static void list_family(keepfit_family family, bool json)
         print_entry(json, k == 0, width, entry.name, entry.summary);
 }
 
+static void print_option(bool json, bool first, const char *key, const char *value, const char *help)
+{
+    char name[128];
+    snprintf(name, sizeof name, "--%s%s%s", key, *value ? " " : "", value);
+    print_entry(json, first, 44, json ? key : name, help);
+}
+
+/* Whether the table has an earlier row of this name, for other commands. */
+static bool is_repeated(size_t k)
+{
+    for (size_t earlier = 0; earlier < k; earlier++)
+        if (strcmp(own_option_entry(earlier)->key, own_option_entry(k)->key) == 0)
+            return true;
+    return false;
+}
+
+/* The library's, and then those of the commands. */
 static void list_options(bool json)
 {
     keepfit_option option;
-    for (size_t k = 0; keepfit_option_entry(k, &option); k++) {
-        char name[128];
-        snprintf(name, sizeof name, "--%s%s%s", option.key, *option.value ? " " : "", option.value);
-        print_entry(json, k == 0, 44, json ? option.key : name, option.help);
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++)
+        print_option(json, k == 0, option.key, option.value, option.help);
+    for (size_t k = 0; own_option_entry(k); k++) {
+        const struct own_option *own = own_option_entry(k);
+        if (!is_repeated(k))
+            print_option(json, false, own->key, own->value, own->help);
     }
 }
 
