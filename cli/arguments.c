@@ -35,7 +35,7 @@ static const struct own_option table[] = {
     {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), TRAIN,
      "Measure the true gap at the traced stages, by solving them to near machine precision (slow)."},
     {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), COMPARE,
-     "Measure the true gap at the traced stages; compare always does (but for networks, which have none)."},
+     "Measure the true gap at the traced stages, which compare does anyway."},
     {"methods", 0, "LIST", "auto,csvrg,sgd,sgd-sparse,svrg,katyusha", KEEPFIT_TEXT, AT(methods), COMPARE,
      "The methods to compare, separated by commas; each may carry options of its own: csvrg:setting=paper:inner=50."},
     {"runs", 0, "N", "3", KEEPFIT_COUNT, AT(runs), COMPARE, "How many seeds, counted up from --seed."},
@@ -377,4 +377,11 @@ void arguments_free(struct arguments *arguments)
 bool is_network(keepfit_options *options)
 {
     return strncmp(keepfit_options_get(options, "loss"), "network:", 8) == 0;
+}
+
+int check_gap(const struct arguments *arguments)
+{
+    if (!arguments->gap || !is_network(arguments->options))
+        return EXIT_DONE;
+    return fail(EXIT_USAGE, "--gap: a network is not convex, so its optimum, and with it the gap, cannot be computed");
 }

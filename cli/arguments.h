@@ -86,6 +86,8 @@ int arguments_read(struct arguments *arguments, int count, char **words);
 void arguments_free(struct arguments *arguments);
 /* Whether the loss is that of a network, which is not convex. */
 bool is_network(keepfit_options *options);
+/* Refuses --gap where there is none. Returns an exit code. */
+int check_gap(const struct arguments *arguments);
 
 /* help.c */
 void help_overview(void);

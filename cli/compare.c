@@ -152,7 +152,9 @@ int run_compare(struct arguments *arguments)
     comparison.epsilon =
         comparison.has_optimum ? strtod(keepfit_options_get(arguments->options, "epsilon"), NULL) : NAN;
     comparison.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
-    int code = read_contestants(&comparison);
+    int code = check_gap(arguments);
+    if (code == EXIT_DONE)
+        code = read_contestants(&comparison);
     if (code == EXIT_DONE)
         code = read_stream(&comparison);
     if (code == EXIT_DONE)

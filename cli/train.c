@@ -418,9 +418,9 @@ static int open_all(struct training *training)
 {
     struct arguments *arguments = training->arguments;
     keepfit_error error;
-    if (arguments->gap && is_network(arguments->options))
-        return fail(EXIT_USAGE,
-                    "--gap: a network is not convex, so its optimum, and with it the gap, cannot be computed");
+    int code = check_gap(arguments);
+    if (code != EXIT_DONE)
+        return code;
     keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
     if (status == KEEPFIT_OK && !take_options(training))
         return fail(EXIT_FAILED, "out of memory");

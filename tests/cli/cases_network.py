@@ -16,7 +16,8 @@ def case_methods_that_prove_are_refused(box, method):
 
 @over((("--gap",), ("--setting", "theory", "--domain", "ball:1"), ("--intercept",)))
 def case_what_needs_convexity_is_refused(box, words):
-    box.try_run("train", "--loss", "network:4", *words, stream(box)).refused(2, words[0])
+    for command in ("train", "compare"):
+        box.try_run(command, "--loss", "network:4", *words, stream(box)).refused(2, words[0])
 
 
 @over(("network", "network:", "network:0", "network:100001", "network:1.5", "network:4x", "network4"))
