@@ -31,7 +31,7 @@ static const struct own_option table[] = {
      "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,
      "How many stages to trace, spaced geometrically, always with the last (a pipe is taken to be a million points "
-     "long)."},
+     "long, or as long as --limit says)."},
     {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), TRAIN,
      "Measure the true gap at the traced stages, by solving them to near machine precision (slow)."},
     {"gap", 0, "", "false", KEEPFIT_FLAG, AT(gap), COMPARE,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "columns.h"
@@ -377,14 +378,29 @@ static int finish(struct training *training)
     return verdict(training, &report);
 }
 
+/* Whether the data may still be coming, as a pipe's, so that nobody knows how long the stream will be. */
+static bool is_growing(const char *data)
+{
+    struct stat status;
+    return (is_standard(data) ? fstat(STDIN_FILENO, &status) : stat(data, &status)) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* What is known of the stream's length: at most the limit, or 0. */
+static uint64_t expected_points(const struct training *training)
+{
+    keepfit_stream_info info;
+    keepfit_stream_describe(training->stream, &info);
+    uint64_t limit = strtoull(keepfit_options_get(training->arguments->options, "limit"), NULL, 10);
+    return info.total || limit > TRACE_UNKNOWN_TOTAL ? info.total : limit;
+}
+
 /* Traced stages are spaced by the stream's length, so a file is read to its end first. */
 static int plan_trace(struct training *training)
 {
     const struct arguments *arguments = training->arguments;
-    keepfit_stream_info info;
     if (!arguments->trace && !arguments->gap)
         return trace_plan_read(&training->plan, arguments->trace_stages, 0); /* refuses nonsense all the same */
-    bool whole = !is_standard(arguments->positional[0]) && strcmp(arguments->trace_stages, "all") != 0;
+    bool whole = !is_growing(arguments->positional[0]) && strcmp(arguments->trace_stages, "all") != 0;
     if (whole) {
         keepfit_status status = keepfit_stream_read_all(training->stream);
         if (status == KEEPFIT_STOPPED)
@@ -392,9 +408,8 @@ static int plan_trace(struct training *training)
         if (status != KEEPFIT_OK)
             return fail_status(status, keepfit_stream_error(training->stream)->message);
     }
-    keepfit_stream_describe(training->stream, &info);
     training->tracing = true;
-    int code = trace_plan_read(&training->plan, arguments->trace_stages, info.total);
+    int code = trace_plan_read(&training->plan, arguments->trace_stages, expected_points(training));
     if (code == EXIT_DONE && arguments->trace)
         code = output_open(&training->trace, arguments->trace);
     if (code == EXIT_DONE && training->trace.file)

@@ -105,6 +105,15 @@ def case_trace_of_a_pipe_has_the_last_stage(box):
     assert [int(row["stage"]) for row in box.trace("t.csv")][-1] == 60
 
 
+def case_trace_of_a_pipe_with_a_limit(box):
+    """The limit tells how long the stream is, so the traced stages are those of a file."""
+    content = libsvm(numbers(60))
+    words = ("train", "--limit", "40", "--trace-stages", "5", "--trace")
+    box.run(*words, "file.csv", box.write("data.svm", content))
+    box.run(*words, "pipe.csv", "-", stdin=content)
+    same(*([row["stage"] for row in box.trace(name)] for name in ("pipe.csv", "file.csv")), "stages")
+
+
 def case_trace_cells(box):
     box.write("data.svm", libsvm(numbers(30)))
     box.run("train", "--method", "sgd", "--trace", "plain.csv", "--trace-stages", "all", "data.svm")
