@@ -311,6 +311,9 @@ static int verdict(const struct training *training, const keepfit_report *report
     keepfit_options *options = training->arguments->options;
     bool absolute = strcmp(keepfit_options_get(options, "epsilon-kind"), "absolute") == 0;
     bool named = keepfit_options_given(options, "epsilon") && absolute;
+    if (report->missed && isnan(report->worst_bound))
+        return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at %llu of %llu stages, going by an estimate",
+                    training->epsilon, (unsigned long long)report->missed, (unsigned long long)report->stage);
     if (report->missed)
         return fail(EXIT_NOT_REACHED,
                     "epsilon %g was not reached at %llu of %llu stages; the bound was %.3g at the worst",
@@ -467,6 +470,8 @@ static int check_outputs(const struct arguments *arguments)
     bool check = strcmp(arguments->resume, "check") == 0;
     if (!check && strcmp(arguments->resume, "append") != 0)
         return fail(EXIT_USAGE, "--resume: '%s' is none of check|append", arguments->resume);
+    if (keepfit_options_given(arguments->options, "journal") && !*keepfit_options_get(arguments->options, "journal"))
+        return fail(EXIT_USAGE, "--journal names no folder");
     if (arguments->acknowledge && !*keepfit_options_get(arguments->options, "journal"))
         return fail(EXIT_USAGE, "--acknowledge needs --journal");
     if (arguments->save_every && !arguments->model)

@@ -202,7 +202,7 @@ typedef struct keepfit_report {
     double bound;       /* proved bound on the gap at this stage if the method keeps one, otherwise NaN */
     double worst_bound; /* the largest such bound over all stages, otherwise NaN */
     double target;      /* what epsilon demands of the bound at this stage, otherwise NaN */
-    uint64_t missed;    /* stages so far whose bound exceeded it */
+    uint64_t missed;    /* stages so far whose bound exceeded it; where stages are limited, an estimate too */
     uint64_t unproved;  /* stages so far where the method had a target but could prove nothing, only estimate */
     double smoothness;  /* largest curvature of one point's function so far (L) */
     double seconds;     /* spent inside the fit */

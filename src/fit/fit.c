@@ -327,6 +327,7 @@ static void keep_account(keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->problem;
     fit->unproved += isnan(problem->bound) && !isnan(problem->target);
+    fit->missed += problem->unmet;
     if (isnan(problem->bound))
         return;
     fit->worst_bound = fmax(fit->worst_bound, problem->bound);
@@ -353,6 +354,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     struct kf_problem *problem = &fit->problem;
     keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
+    problem->unmet = false;
     const struct kf_running *running = at_work(fit);
     kf_iterate_write(problem); /* what was looked at since the last stage leaves no trace */
     kf_fit_limit(fit);

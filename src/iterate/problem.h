@@ -27,6 +27,7 @@ struct kf_problem {
     double *x;                 /* it as a plain vector: itself where dense, otherwise after kf_read */
     double bound;              /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double target;             /* what it has to be at most at this stage; NaN where nothing is promised */
+    bool unmet;                /* there is no bound, and the estimate exceeds the target, for want of gradients */
     uint64_t fo_before;        /* FOs before this stage */
     uint64_t allowance;        /* and how many it may spend; UINT64_MAX: any number */
     double work;               /* dense algebra, in nominal nanoseconds, since it was last looked at (kf_spend) */

@@ -380,15 +380,9 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     kf_spread_leave(problem, hold, j);
 }
 
-keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+/* What a stage does when its points are in. */
+static keepfit_status settle(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
 {
-    keepfit_status status = kf_hold_take(problem, state, error);
-    return status == KEEPFIT_OK ? kf_hold_settle(problem, state, error) : status;
-}
-
-keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error)
-{
-    struct kf_hold *hold = state;
     if (!hold->tracked)
         track(problem, hold);
     kf_hold_judge(problem, hold);
@@ -401,4 +395,21 @@ keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_e
     if (kf_curvature_suits(problem) && (model_step(problem, hold) || improve(problem, hold)))
         return KEEPFIT_OK;
     return solve_anew(problem, hold, error);
+}
+
+keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    struct kf_hold *hold = state;
+    keepfit_status status = settle(problem, hold, error);
+    if (!isnan(problem->bound) || !kf_is_limited(problem))
+        return status;
+    kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+    problem->unmet = !kf_hold_is_good(problem, hold);
+    return status;
+}
+
+keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+{
+    keepfit_status status = kf_hold_take(problem, state, error);
+    return status == KEEPFIT_OK ? kf_hold_settle(problem, state, error) : status;
 }

@@ -27,6 +27,17 @@ def case_stage_budget(box, method):
     assert all(float(r["bound"]) >= float(r["gap"]) - 1e-12 for r in rows if r["bound"])
 
 
+@over(("logistic", "softmax"))
+def case_stage_budget_without_a_proof(box, loss):
+    """With a free intercept and few gradients nothing is proved, and the estimate tells that epsilon was not reached."""
+    box.write("data.svm", libsvm(two_classes((1, 2), noise=0.2)))
+    words = ("train", "--json", "--loss", loss, "--intercept", "--epsilon", "1e-6")
+    result = box.try_run(*words, "--stage-budget", "3", "data.svm")
+    result.check(result.code == 5 and "going by an estimate" in result.error, "expected exit 5 and a reason")
+    assert 0 < result.json["missed"] <= result.json["unproved"]
+    same(box.run(*words, "data.svm").json["missed"], 0, "missed stages without a limit")
+
+
 @over(("auto", "quadratic", "refit"))
 def case_flat_latency(box, method):
     box.write("data.svm", libsvm(two_classes((1, 2), noise=0.2)))

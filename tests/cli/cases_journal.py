@@ -81,6 +81,7 @@ def case_acknowledge(box):
     out = box.run(*TRAIN, "--journal", "j", "--acknowledge", "all.svm").text.split()
     same([int(n) for n in out], list(range(1, 61)), "acknowledged")
     box.try_run(*TRAIN, "--acknowledge", "all.svm").refused(2, "--acknowledge needs --journal")
+    box.try_run(*TRAIN, "--journal", "", "all.svm").refused(2, "--journal names no folder")
 
 
 def case_locked(box):
