@@ -1,6 +1,7 @@
 """Problems that the tests share, and results as TAP: pytest python/tests --tap FILE"""
 import gzip
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -39,6 +40,8 @@ class Tap:
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as it is for what a shell runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--tap"):
         config.pluginmanager.register(Tap(config.getoption("--tap")))
 
