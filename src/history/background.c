@@ -2,6 +2,7 @@
 #include "history/background.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -12,7 +13,8 @@ struct kf_background {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int file;
-    bool asked, ended, quit;
+    bool asked, quit;
+    atomic_bool ended; /* looked at for every point, so without the mutex */
     int result;
 };
 
@@ -79,6 +81,8 @@ void kf_background_begin(struct kf_background *background, int file)
 
 bool kf_background_collect(struct kf_background *background, bool wait, int *result)
 {
+    if (!wait && !atomic_load_explicit(&background->ended, memory_order_acquire))
+        return false;
     pthread_mutex_lock(&background->mutex);
     while (wait && !background->ended)
         pthread_cond_wait(&background->changed, &background->mutex);
