@@ -67,24 +67,21 @@ static bool judge(const keepfit_model *model, const keepfit_point *point, struct
     return true;
 }
 
-/* Everything in `images` whose digit has been revealed. */
-static bool judge_revealed(const keepfit_model *model, const struct images *images, const bool *revealed,
-                           double *accuracy)
+/* What joins the score: everything in `images` from `first` on whose digit has been revealed. */
+static bool judge_revealed(const keepfit_model *model, const struct images *images, size_t first, const bool *revealed,
+                           struct score *score)
 {
-    struct score score = {0};
     bool good = true;
-    for (size_t k = 0; k < images->count && good; k++)
+    for (size_t k = first; k < images->count && good; k++)
         if (revealed[(size_t)images->points[k].target])
-            good = judge(model, &images->points[k], &score);
-    *accuracy = score.right / score.all;
+            good = judge(model, &images->points[k], score);
     return good;
 }
 
 static int evaluate(struct unit *unit, keepfit_fit *fit, const struct images *stream, size_t stage)
 {
     bool revealed[10] = {false};
-    struct score score = {0};
-    double train, tested;
+    struct score seen = {0}, train, tested = {0};
     keepfit_model *model = NULL;
     keepfit_report report;
     if (keepfit_fit_model(fit, &model) != KEEPFIT_OK)
@@ -92,14 +89,17 @@ static int evaluate(struct unit *unit, keepfit_fit *fit, const struct images *st
     bool good = true;
     for (size_t k = 0; k < stage && good; k++) {
         revealed[(size_t)stream->points[k].target] = true;
-        good = judge(model, &stream->points[k], &score);
+        good = judge(model, &stream->points[k], &seen);
     }
-    good = good && judge_revealed(model, stream, revealed, &train) && judge_revealed(model, &test, revealed, &tested);
+    train = seen;
+    good = good && judge_revealed(model, stream, stage, revealed, &train) &&
+           judge_revealed(model, &test, 0, revealed, &tested);
     keepfit_model_free(model);
     if (!good)
         return fail(EXIT_FAILED, "%s: a prediction failed", unit->name);
     keepfit_fit_report(fit, &report);
-    frame_add(&unit->frame, (double[]){(double)stage, (double)report.fo, score.loss / score.all, train, tested});
+    frame_add(&unit->frame, (double[]){(double)stage, (double)report.fo, seen.loss / seen.all, train.right / train.all,
+                                       tested.right / tested.all});
     return EXIT_DONE;
 }
 
