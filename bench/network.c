@@ -1,7 +1,7 @@
 /* Times of a network's steps and passes on rows like those of MNIST: 784 features, some 150 of them not 0, mostly the same ones.
  *
  *   bench_network UNITS ROWS          lines of CSV: what,units,rows,nanoseconds  (a step of each method; a gradient and a value
- *                                     of a pass; processor time of one thread)
+ *                                     of a pass, the best of several; processor time of one thread)
  *   bench_network UNITS ROWS METHOD   a step of this method only
  */
 #define _POSIX_C_SOURCE 200809L
@@ -17,6 +17,7 @@
 #define SIDE 28
 #define FEATURES (SIDE * SIDE)
 #define CLASSES 10
+#define ROUNDS 9
 
 static double now(void)
 {
@@ -126,13 +127,18 @@ int main(int count, char **words)
     fill(fit, &random, rows);
     push(fit, &random, 1);
     struct kf_problem *problem = &fit->problem;
-    double *sum = kf_borrow(problem), start = now();
+    double *sum = kf_borrow(problem), least[2] = {INFINITY, INFINITY};
     kf_read(problem);
-    kf_gradient_sum(&problem->objective, problem->x, rows, sum, NULL, problem->factors[0]);
-    print("gradient of a pass", units, rows, now() - start, (double)rows);
-    start = now();
-    kf_objective_value(&problem->objective, problem->x);
-    print("value of a pass", units, rows, now() - start, (double)rows);
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = now();
+        kf_gradient_sum(&problem->objective, problem->x, rows, sum, NULL, problem->factors[0]);
+        least[0] = fmin(least[0], now() - start);
+        start = now();
+        kf_objective_value(&problem->objective, problem->x);
+        least[1] = fmin(least[1], now() - start);
+    }
+    print("gradient of a pass", units, rows, least[0], (double)rows);
+    print("value of a pass", units, rows, least[1], (double)rows);
     keepfit_fit_free(fit);
     return 0;
 }

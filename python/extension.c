@@ -3,6 +3,7 @@
  * The interpreter's own handler only notes the signal, and raises KeyboardInterrupt once the call is back. While a call
  * runs in the main thread our handler stands before it: it raises the flag that the fit watches, and hands the signal on. */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "keepfit.h"
@@ -39,19 +40,43 @@ static void unwatch(keepfit_fit *fit, bool watched)
         sigaction(SIGINT, &before, NULL);
 }
 
-/* begin */
-/* The first row of compressed ones that reaches beyond the arrays or has a feature that is not there; `count` if none does.
- * That indices ascend is the library's to check, so the last of a row is the largest. */
-static size_t keepfit_python_malformed(size_t count, size_t features, const uint64_t *start, const int32_t *index,
-                                       size_t entries)
+/* Where the rows of compressed ones begin: SciPy counts in 4 bytes where these are enough, the library in 8. */
+static uint64_t start_at(const void *start, bool wide, size_t k)
 {
+    return wide ? ((const uint64_t *)start)[k] : (uint64_t)((const int32_t *)start)[k];
+}
+
+#define FEW 16
+
+/* In 8 bytes: `few`, or what is to be freed, has them where they were not. NULL: no memory. */
+static const uint64_t *widen(const void *start, bool wide, size_t count, uint64_t few[FEW], uint64_t **made)
+{
+    *made = NULL;
+    if (wide || !start)
+        return start;
+    uint64_t *to = count < FEW ? few : (*made = malloc((count + 1) * sizeof *to));
+    for (size_t k = 0; to && k <= count; k++)
+        to[k] = start_at(start, false, k);
+    return to;
+}
+
+/* begin */
+/* What is wrong with compressed rows: nothing (0), indices that do not ascend (1), or arrays that do not fit together (2). */
+static int keepfit_python_wrong(size_t count, size_t features, const void *start, bool wide, const int32_t *index,
+                                size_t entries)
+{
+    int wrong = 0;
     for (size_t k = 0; k < count; k++) {
-        if (start[k] > start[k + 1] || start[k + 1] > entries)
-            return k;
-        if (start[k] < start[k + 1] && (uint32_t)index[start[k + 1] - 1] >= features)
-            return k;
+        uint64_t from = start_at(start, wide, k), to = start_at(start, wide, k + 1);
+        if (from > to || to > entries)
+            return 2;
+        for (uint64_t e = from; e < to; e++) {
+            if ((uint32_t)index[e] >= features)
+                return 2;
+            wrong |= e > from && index[e] <= index[e - 1];
+        }
     }
-    return count;
+    return wrong;
 }
 
 /* For callbacks in Python, where KeyboardInterrupt comes before the call is back. */
@@ -61,37 +86,43 @@ static void keepfit_python_stop(void)
 }
 
 /* weight may be NULL; start == NULL: full rows, one behind the other. */
-static keepfit_status keepfit_python_extend(keepfit_fit *fit, size_t count, size_t features, const uint64_t *start,
-                                            const int32_t *index, const double *value, const double *target,
+static keepfit_status keepfit_python_extend(keepfit_fit *fit, size_t count, size_t features, const void *start,
+                                            bool wide, const int32_t *index, const double *value, const double *target,
                                             const double *weight, bool main_thread, keepfit_report *report)
 {
+    uint64_t few[FEW], *made;
     keepfit_block block = {.count = count,
                            .features = features,
                            .stride = features,
-                           .start = start,
+                           .start = widen(start, wide, count, few, &made),
                            .index = (const uint32_t *)index,
                            .value = value,
                            .target = target,
                            .weight = weight};
+    if (start && !block.start)
+        return KEEPFIT_NO_MEMORY;
     bool watched = watch(fit, main_thread);
     keepfit_status status = keepfit_fit_extend(fit, &block, NULL);
     unwatch(fit, watched);
+    free(made);
     keepfit_fit_report(fit, report);
     return status;
 }
 
-static keepfit_status keepfit_python_restore(keepfit_fit *fit, size_t count, const uint64_t *start,
+static keepfit_status keepfit_python_restore(keepfit_fit *fit, size_t count, const void *start, bool wide,
                                              const int32_t *index, const double *value, const double *target,
                                              const double *weight, const unsigned char *bytes, size_t size,
                                              keepfit_report *report)
 {
+    uint64_t few[FEW], *made;
     keepfit_block block = {.count = count,
-                           .start = start,
+                           .start = widen(start, wide, count, few, &made),
                            .index = (const uint32_t *)index,
                            .value = value,
                            .target = target,
                            .weight = weight};
-    keepfit_status status = keepfit_fit_restore(fit, &block, bytes, size);
+    keepfit_status status = block.start ? keepfit_fit_restore(fit, &block, bytes, size) : KEEPFIT_NO_MEMORY;
+    free(made);
     keepfit_fit_report(fit, report);
     return status;
 }

@@ -16,8 +16,10 @@ from .objective import Objective
 
 OK = lib.KEEPFIT_OK
 NULL = ffi.NULL
-FLOAT = np.dtype(np.float64)
-extend, malformed, from_buffer = lib.keepfit_python_extend, lib.keepfit_python_malformed, ffi.from_buffer
+FLOAT, INT32 = np.dtype(np.float64), np.dtype(np.int32)
+FEATURES_MOST = 2**31 - 1
+UNORDERED, MISFITS = 1, 2
+extend, wrong, from_buffer = lib.keepfit_python_extend, lib.keepfit_python_wrong, ffi.from_buffer
 get_ident, MAIN = threading.get_ident, threading.main_thread().ident
 
 
@@ -57,19 +59,33 @@ class Measurement(NamedTuple):
     gap: float
 
 
-def compressed(X):
-    """(values, indices, starts) of a sparse matrix as the library wants them; copied only where they are of other types."""
-    X = X.tocsr()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    value, start = np.ascontiguousarray(X.data, FLOAT), X.indptr.astype(np.uint64)
-    index = X.indices if X.indices.dtype == np.int32 else X.indices.astype(np.int32)
+def _arrays(X):
+    """(values, indices, starts) of compressed rows, and what is wrong with them."""
+    value, index, start = np.ascontiguousarray(X.data, FLOAT), X.indices, X.indptr
     rows, features = X.shape
-    entries = min(len(value), len(index))
-    if len(start) != rows + 1 or malformed(rows, features, from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index), entries) < rows:
+    if index.dtype != INT32:
+        if features > FEATURES_MOST:
+            raise ValueError("X has %d features: %d are the most" % (features, FEATURES_MOST))
+        index = index.astype(INT32)
+    if len(start) != rows + 1:
+        return (value, index, start), MISFITS
+    return (value, index, start), wrong(rows, features, from_buffer(start), start.itemsize == 8, from_buffer("int32_t[]", index),
+                                        min(len(value), len(index)))
+
+
+def compressed(X):
+    """(values, indices, starts) of a sparse matrix as the library wants them; copied only where they are of other types or
+    not in order."""
+    X = X.tocsr()
+    arrays, state = _arrays(X)
+    if state == UNORDERED:
+        X = X.copy()
+        X.has_sorted_indices = X.has_canonical_format = False  # whatever was thought of them
+        X.sum_duplicates()
+        arrays, state = _arrays(X)
+    if state:
         raise ValueError("the compressed rows do not fit together: check_format tells more")
-    return value, index, start
+    return arrays
 
 
 class Turn:
@@ -118,9 +134,11 @@ class Fit:
     def extend(self, X, y, weight=None) -> "Fit":
         """All rows as one stage: afterwards the model is within epsilon for everything so far. X: an array with a point in
         each row, or a sparse matrix; arrays of float64 that are C-contiguous, and CSR matrices, are taken as they are."""
+        wide = False
         if scipy.sparse.issparse(X):
             value, index, start = compressed(X)
-            start, index = from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index)
+            wide = start.itemsize == 8
+            start, index = from_buffer(start), from_buffer("int32_t[]", index)
         else:
             X = value = np.asarray(X, FLOAT, order="C")
             index = start = NULL
@@ -134,7 +152,7 @@ class Fit:
         if self.objective:
             self.objective.features = max(self.objective.features, features)
         with self._turn:
-            status = extend(self.handle, count, features, start, index, from_buffer("double[]", value), from_buffer("double[]", y),
+            status = extend(self.handle, count, features, start, wide, index, from_buffer("double[]", value), from_buffer("double[]", y),
                             NULL if weight is None else from_buffer("double[]", weight), get_ident() == MAIN, self.report)
             if status != OK:
                 self._fail(status)
@@ -252,7 +270,7 @@ class Fit:
         rows, targets, weights = state["points"]
         value, index, start = compressed(rows)
         status = lib.keepfit_python_restore(
-            self.handle, len(targets), from_buffer("uint64_t[]", start), from_buffer("int32_t[]", index),
+            self.handle, len(targets), from_buffer(start), start.itemsize == 8, from_buffer("int32_t[]", index),
             from_buffer("double[]", value), from_buffer("double[]", targets), from_buffer("double[]", weights),
             state["snapshot"], len(state["snapshot"]), self.report)
         if status != OK:

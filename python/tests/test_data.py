@@ -46,10 +46,18 @@ def test_untidy_compressed_rows():
                                        (np.r_[untidy.tocoo().row, untidy.tocoo().row],
                                         np.r_[untidy.tocoo().col, untidy.tocoo().col])), shape=X.shape)
     long = scipy.sparse.csr_matrix((tidy.data, tidy.indices.astype(np.int64), tidy.indptr.astype(np.int64)), shape=X.shape)
+    claimed = untidy.copy()
+    claimed.has_sorted_indices = claimed.has_canonical_format = True  # which is not true
     untidy.has_sorted_indices = untidy.has_canonical_format = False
-    models = [KeepfitRegressor(epsilon=1e-10).fit(rows, y).coef_ for rows in (tidy, untidy, doubled, long)]
+    models = [KeepfitRegressor(epsilon=1e-10).fit(rows, y).coef_ for rows in (tidy, untidy, claimed, doubled, long)]
     for other in models[1:]:
         assert np.allclose(models[0], other, atol=1e-8)
+
+
+def test_more_features_than_can_be_counted():
+    rows = scipy.sparse.csr_matrix(([1.0], ([0], [2**32 + 1])), shape=(1, 2**33))
+    with pytest.raises(ValueError, match="8589934592 features"):
+        Fit(loss="squared").extend(rows, [1.0])
 
 
 def test_compressed_rows_are_not_copied():

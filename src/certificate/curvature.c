@@ -8,7 +8,7 @@
 #include "optimum/lapack.h"
 
 #define SIZE_MOST 1500
-#define WORK_VECTORS 5
+#define WORK_VECTORS 7
 /* Above this, how far scores have moved is looked at point by point. */
 #define STRETCH_ROUGH 0.1
 
@@ -387,26 +387,39 @@ bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem
     return true;
 }
 
+double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
+                         double **bent)
+{
+    double *value = scratch(curvature, 2), *out = scratch(curvature, 0), sum = 0;
+    uint32_t *index = (uint32_t *)scratch(curvature, 3);
+    size_t count = 0;
+    for (size_t e = 0; e < row->count; e++) { /* without zeros, of which full rows may have many */
+        index[count] = row->index ? row->index[e] : (uint32_t)e;
+        value[count] = row->value[e];
+        count += row->value[e] != 0;
+    }
+    memset(out, 0, curvature->size * sizeof *out);
+    problem->objective.kernels->combine(count, index, value, curvature->inverse, curvature->capacity, curvature->size,
+                                        out);
+    for (size_t e = 0; e < count; e++)
+        sum += value[e] * out[index[e]];
+    *bent = out;
+    return sum;
+}
+
 /* The sum changes by factor*row: so do the products with it. Returns row'H^-1 row. */
 static double change_sum(struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
                          double factor)
 {
-    const struct kf_kernels *kernels = problem->objective.kernels;
-    size_t size = curvature->size;
-    double *bent = scratch(curvature, 0), on_sum = 0, on_x = 0, on_row = 0;
-    memset(bent, 0, size * sizeof *bent);
+    double *bent, on_sum = 0, on_x = 0, on_row = kf_curvature_bend(curvature, problem, row, &bent);
     for (size_t e = 0; e < row->count; e++) {
         size_t k = row->index ? row->index[e] : e;
         on_sum += row->value[e] * curvature->at_sum[k];
         on_x += row->value[e] * curvature->at_x[k];
-        if (row->value[e] != 0)
-            kernels->add(size, row->value[e], curvature->inverse + k * curvature->capacity, bent);
     }
-    for (size_t e = 0; e < row->count; e++)
-        on_row += row->value[e] * bent[row->index ? row->index[e] : e];
     curvature->sum_sum += factor * (2 * on_sum + factor * on_row);
     curvature->sum_x += factor * on_x;
-    kernels->add(size, factor, bent, curvature->at_sum);
+    problem->objective.kernels->add(curvature->size, factor, bent, curvature->at_sum);
     return on_row;
 }
 

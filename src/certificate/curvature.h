@@ -27,7 +27,7 @@ struct kf_curvature {
     double *hessian; /* H, both triangles, leading dimension capacity like the next two */
     double *inverse;
     double *factor;                  /* Cholesky factor of the whole Hessian */
-    double *work;                    /* the vectors below, and two more */
+    double *work;                    /* the vectors below, and four more */
     double *anchor, *at_sum, *at_x;  /* p; H^-1 sum; H^-1 x (regularised coordinates) */
     double sum_sum, sum_x, x_x;      /* sum'H^-1 sum, sum'H^-1 x, x'H^-1 x */
     double weight, lambda, leverage; /* W0, lambda then, R^2 */

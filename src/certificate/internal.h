@@ -13,6 +13,9 @@ static inline double kf_concordance(const struct kf_problem *problem)
 /* H^-1, from H's lower triangle. False: H is not positive definite. */
 bool kf_curvature_invert(struct kf_curvature *curvature);
 
+/* row'H^-1 row; *bent is H^-1 row until the next call that needs such room. */
+double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
+                         double **bent);
 /* a'H^-1 a of point j */
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
