@@ -36,7 +36,7 @@ bench:
 	@/usr/bin/python3 bench/journal.py $(BUILD) --write
 	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/guarantee.py $(BUILD) "$$KEEPFIT_DATA" --write
 	@test -z "$$KEEPFIT_DATA" || $(MAKE) --no-print-directory python
-	@test -z "$$KEEPFIT_DATA" || OPENBLAS_NUM_THREADS=1 $(BUILD)-venv/bin/python bench/python.py $(BUILD) "$$KEEPFIT_DATA" --write
+	@test -z "$$KEEPFIT_DATA" || $(BUILD)-venv/bin/python bench/python.py $(BUILD) "$$KEEPFIT_DATA" --write
 
 # An hour on two cores; what has been computed is kept in reproduction/ and not computed again.
 reproduction: all
