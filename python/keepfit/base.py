@@ -128,8 +128,8 @@ class Estimator(BaseEstimator):
             good = X.ndim == 2 and X.dtype is FLOAT and X.flags.c_contiguous
         else:
             good = type(X) is scipy.sparse.csr_matrix and X.dtype == FLOAT
-        return (good and type(y) is np.ndarray and y.ndim == 1 and X.shape[0] == y.shape[0] > 0
-                and X.shape[1] == self.n_features_in_ and "feature_names_in_" not in self.__dict__)
+        return (good and type(y) is np.ndarray and y.ndim == 1 and len(y) > 0 and X.shape == (len(y), self.n_features_in_)
+                and "feature_names_in_" not in self.__dict__)
 
     def _checked(self, X, y, reset: bool) -> Tuple[Any, np.ndarray]:
         """scikit-learn's checks and conversions."""

@@ -128,7 +128,8 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
     def _prepared(self, kept: Kept, y: np.ndarray) -> Tuple[Kept, np.ndarray]:
         """What can take these classes, and the numbers that stand for them. It changes nothing before rows have come."""
         targets = kept.labels.encode(y)
-        kept.new = new = set(targets.tolist() if len(targets) <= FEW else np.unique(targets).tolist()) - kept.known
+        present = targets.tolist() if len(targets) <= FEW else np.unique(targets).tolist()
+        kept.new = new = set() if kept.known.issuperset(present) else set(present) - kept.known
         if not new:
             return kept, targets
         kept.labels.admit(new, y.dtype)

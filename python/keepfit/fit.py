@@ -142,8 +142,8 @@ class Fit:
         else:
             X = value = np.asarray(X, FLOAT, order="C")
             index = start = NULL
-        if X.ndim != 2:
-            raise ValueError("rows have two dimensions: X has %d" % X.ndim)
+            if X.ndim != 2:
+                raise ValueError("rows have two dimensions: X has %d" % X.ndim)
         count, features = X.shape
         y = np.ascontiguousarray(y, FLOAT)
         weight = None if weight is None else np.ascontiguousarray(weight, FLOAT)
