@@ -24,9 +24,9 @@ static const struct {
     const char *name, *options;
     double cost; /* minutes at full size */
 } methods[NETWORK_METHODS] = {
-    [NETWORK_SGD] = {"sgd", "method=sgd step=0.001 inner=1385", 7},
-    [NETWORK_SVRG] = {"svrg", "method=svrg step=0.05 outer=7 inner=40", 27},
-    [NETWORK_CSVRG] = {"csvrg", "method=csvrg setting=paper count=actual step=0.001 inner=600 alpha=0.01", 5},
+    [NETWORK_SGD] = {"sgd", "method=sgd step=0.001 inner=1385", 8},
+    [NETWORK_SVRG] = {"svrg", "method=svrg step=0.05 outer=7 inner=40", 33},
+    [NETWORK_CSVRG] = {"csvrg", "method=csvrg setting=paper count=actual step=0.001 inner=600 alpha=0.01", 6},
     [NETWORK_SGD_SHORT] = {"sgd-short", "method=sgd step=0.001 inner=600",
                            3}, /* as many steps as csvrg: not in the paper */
 };
