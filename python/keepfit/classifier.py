@@ -129,7 +129,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         """What can take these classes, and the numbers that stand for them. It changes nothing before rows have come."""
         targets = kept.labels.encode(y)
         present = targets.tolist() if len(targets) <= FEW else np.unique(targets).tolist()
-        kept.new = new = set() if kept.known.issuperset(present) else set(present) - kept.known
+        kept.new = new = set(present) - kept.known
         if not new:
             return kept, targets
         kept.labels.admit(new, y.dtype)

@@ -67,10 +67,11 @@ def _arrays(X):
         if features > FEATURES_MOST:
             raise ValueError("X has %d features: %d are the most" % (features, FEATURES_MOST))
         index = index.astype(INT32)
-    if len(start) != rows + 1:
-        return (value, index, start), MISFITS
-    return (value, index, start), wrong(rows, features, from_buffer(start), start.itemsize == 8, from_buffer("int32_t[]", index),
-                                        min(len(value), len(index)))
+    arrays = value, index, start
+    if len(start) != rows + 1 or not (index is X.indices or np.array_equal(index, X.indices)):
+        return arrays, MISFITS
+    return arrays, wrong(rows, features, from_buffer(start), start.itemsize == 8, from_buffer("int32_t[]", index),
+                         min(len(value), len(index)))
 
 
 def compressed(X):

@@ -60,6 +60,14 @@ def test_more_features_than_can_be_counted():
         Fit(loss="squared").extend(rows, [1.0])
 
 
+def test_indices_beyond_the_features():
+    for index in (3, -1, 2**32 + 1):  # the last is 1 in 32 bits
+        rows = scipy.sparse.csr_matrix((1, 3))
+        rows.data, rows.indices, rows.indptr = np.ones(1), np.array([index]), np.array([0, 1])
+        with pytest.raises(ValueError, match="do not fit together"):
+            Fit(loss="squared").extend(rows, [1.0])
+
+
 def test_compressed_rows_are_not_copied():
     X, y = cloud("numbers")
     rows = scipy.sparse.csr_matrix(holes(X))
