@@ -11,6 +11,11 @@
 #include "base/memory.h"
 #include "base/options.h"
 
+/* Files are loaded by pieces of so many bytes. */
+#ifndef KF_LOAD_BYTES
+#define KF_LOAD_BYTES 65536
+#endif
+
 const keepfit_disk *kf_disk_of(const keepfit_options *options)
 {
     return options && options->disk ? options->disk : keepfit_disk_system();
@@ -79,7 +84,7 @@ keepfit_status kf_disk_load(const keepfit_disk *disk, const char *path, const ch
     int64_t got = 1;
     bool room = true;
     /* By pieces, not by size: a pipe has none, and a file may grow. */
-    while (got > 0 && (room = KF_RESERVE(all, capacity, used + 65536))) {
+    while (got > 0 && (room = KF_RESERVE(all, capacity, used + KF_LOAD_BYTES))) {
         got = kf_disk_read(disk, file, all + used, capacity - used, used);
         used += got > 0 ? (size_t)got : 0;
     }

@@ -6,7 +6,9 @@
 
 #include "base/memory.h"
 
-#define BLOCK_DOUBLES ((size_t)1 << 16)
+#ifndef KF_BLOCK_DOUBLES
+#define KF_BLOCK_DOUBLES ((size_t)1 << 16)
+#endif
 
 struct kf_block {
     struct kf_block *next, *newer;
@@ -69,7 +71,7 @@ static double *take_space(struct kf_points *points, size_t doubles)
 {
     struct kf_block *block = points->blocks;
     if (!block || points->closed || block->size - block->used < doubles || block->size == 0)
-        block = add_block(points, doubles > BLOCK_DOUBLES ? doubles : BLOCK_DOUBLES);
+        block = add_block(points, doubles > KF_BLOCK_DOUBLES ? doubles : KF_BLOCK_DOUBLES);
     if (!block)
         return NULL;
     double *space = block->space + block->used;

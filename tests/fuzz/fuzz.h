@@ -6,11 +6,24 @@
 #ifndef KEEPFIT_FUZZ_H
 #define KEEPFIT_FUZZ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whether to go into what takes many times as long as the rest: in a replay always, in fuzzing the first time and every
+ * so-many-th after it. */
+static inline bool fuzz_takes_time(void)
+{
+#ifdef FUZZ_SELDOM
+    static unsigned calls;
+    return calls++ % FUZZ_SELDOM == 0;
+#else
+    return true;
+#endif
+}
 
 #define FUZZ_LAW(condition)                                                                                            \
     do {                                                                                                               \

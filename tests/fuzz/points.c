@@ -136,7 +136,8 @@ void fuzz_stream(const uint8_t *data, size_t size, const char *const *settings, 
         return;
     FUZZ_LAW(count <= SETTINGS_MOST);
     size_t choice = *data % count, rest = *data / count;
-    bool sized = rest & 1, pieces = (rest & 6) == 2, as_text = (rest & 14) == 4;
+    bool sized = rest & 1, twice = (rest & 2 || (rest & 14) == 4) && fuzz_takes_time();
+    bool pieces = (rest & 6) == 2 && twice, as_text = (rest & 14) == 4 && twice;
     if (!made[choice])
         made[choice] = fuzz_options(settings[choice]);
     struct reading whole = fuzz_read(data + 1, size - 1, 0, sized, made[choice], as_text);
