@@ -14,7 +14,8 @@ struct kf_archive {
     keepfit_status status; /* KEEPFIT_NO_MEMORY, or, reading, KEEPFIT_CORRUPT */
     unsigned char *bytes;  /* writing: to be freed */
     size_t count, capacity;
-    size_t at; /* reading */
+    size_t at;      /* reading */
+    size_t version; /* of the description, for parts that older ones do not have */
 };
 
 /* Zeroed, an archive is one to write to. */

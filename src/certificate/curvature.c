@@ -208,11 +208,16 @@ bool kf_curvature_invert(struct kf_curvature *curvature)
     return factorise(curvature, curvature->inverse) && invert(curvature);
 }
 
-/* c: the Hessian at x, now, is at least c H. */
-static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
+/* c: the Hessian at x, now, is at least c H, where scores have moved by up to `stretch`. */
+static double shrinkage_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    return exp(-kf_concordance(problem) * curvature->stretch) * weight * (1 - curvature->lost);
+    return exp(-kf_concordance(problem) * stretch) * weight * (1 - curvature->lost);
+}
+
+static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
+{
+    return shrinkage_at(curvature, problem, curvature->stretch);
 }
 
 /* ---- making one ---- */
@@ -285,6 +290,38 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
         !kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
         return KEEPFIT_NO_MEMORY;
     curvature->known = known;
+    return kf_curvature_close(curvature, problem);
+}
+
+bool kf_curvature_may_extend(const struct kf_curvature *curvature)
+{
+    return curvature->certified && curvature->lost == 0 && curvature->known == curvature->points;
+}
+
+/* From the mean Hessian that bounds are made of to the sum of all that it was before. */
+static void undo_close(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                       const struct kf_problem *problem)
+{
+    for (size_t k = 0; k < curvature->size; k++) {
+        double *column = curvature->hessian + k * curvature->capacity;
+        column[k] -= k < problem->objective.free ? 0 : 2 * curvature->lambda;
+        kf_scale(curvature->size - k, curvature->weight, column + k);
+    }
+    for (size_t j = 0; j < curvature->known; j++)
+        if (curvature->leverages[j] < 0)
+            kf_hessian_take_out(optimum, problem, j, -1, curvature->hessian, curvature->capacity);
+    curvature->certified = curvature->anchored = false;
+    curvature->gathering = true;
+}
+
+keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
+                                   struct kf_problem *problem, const double *slopes)
+{
+    curvature->inflation *= fmax(problem->objective.weight_total / curvature->weight, 1);
+    undo_close(curvature, optimum, problem);
+    kf_copy(problem, curvature->anchor, problem->x);
+    if (!kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
+        return KEEPFIT_NO_MEMORY;
     return kf_curvature_close(curvature, problem);
 }
 
@@ -470,26 +507,84 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
     double sum_sum = mean * mean * curvature->sum_sum, x_x = ridge * ridge * curvature->x_x;
     double square = sum_sum + 2 * mean * ridge * curvature->sum_x + x_x;
     /* The three terms nearly cancel: what rounding may have left out is added. */
-    return fmax(square, 0) + 1e-14 * (sum_sum + x_x);
+    square = fmax(square, 0) + 1e-14 * (sum_sum + x_x);
+    if (curvature->error == 0)
+        return square;
+    double off = sqrt(square) + mean * curvature->error;
+    return off * off;
 }
 
-double kf_curvature_reach(const struct kf_curvature *curvature, const struct kf_problem *problem)
+/* square: |g|^2_{H^-1} */
+static double bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square, double c)
 {
-    double square = kf_curvature_decrement(curvature, problem);
-    return kf_concordance(problem) * sqrt(curvature->leverage * square) / shrinkage(curvature, problem);
+    double root = kf_concordance(problem) * sqrt(curvature->leverage), t = root * sqrt(square) / c;
+    if (!(t < 1))
+        return INFINITY;
+    if (t < 1e-4) /* t + (1-t) ln(1-t) = t^2/2 + t^3/6 + ..., without its cancellation */
+        return square / (2 * c) * (1 + t);
+    return c / (root * root) * (t + (1 - t) * log1p(-t));
 }
 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
     if (!curvature->certified)
         return INFINITY;
-    double square = kf_curvature_decrement(curvature, problem), c = shrinkage(curvature, problem);
-    double t = kf_curvature_reach(curvature, problem), root = kf_concordance(problem) * sqrt(curvature->leverage);
-    if (!(t < 1))
-        return INFINITY;
-    if (t < 1e-4) /* t + (1-t) ln(1-t) = t^2/2 + t^3/6 + ..., without its cancellation */
-        return square / (2 * c) * (1 + t);
-    return c / (root * root) * (t + (1 - t) * log1p(-t));
+    return bound_at(curvature, problem, kf_curvature_decrement(curvature, problem), shrinkage(curvature, problem));
+}
+
+/* ---- slopes of an earlier x ---- */
+
+/* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + ...), where each term is less than Mu/4 of the one before. */
+static double excess(double concordance, double moved)
+{
+    double u = fabs(moved), scaled = concordance * u;
+    return scaled < 2 ? scaled * u / 2 * (1 + scaled / 3 / (1 - scaled / 4)) : INFINITY;
+}
+
+double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                          const struct kf_problem *problem, const double *moved, double *most)
+{
+    double concordance = kf_concordance(problem), squares = 0, apart = 0;
+    *most = 0;
+    for (size_t j = 0; j < curvature->points && concordance > 0; j++) {
+        double off = excess(concordance, moved[j]);
+        if (curvature->leverages[j] >= 0) {
+            squares += optimum->curve[j] * off * off;
+            *most = fmax(*most, fabs(moved[j]));
+        } else {
+            apart += optimum->curve[j] * off * sqrt(kf_leverage(curvature, problem, j));
+        }
+    }
+    return sqrt(curvature->weight * squares) + apart;
+}
+
+void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                         const struct kf_problem *problem, const double *step, double *sum)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double *bent = scratch(curvature, 1);
+    times(curvature, curvature->hessian, step, bent);
+    kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free, bent + objective->free);
+    kf_add(curvature->size, curvature->weight, bent, sum);
+    for (size_t j = 0; j < curvature->points && kf_concordance(problem) > 0; j++)
+        if (curvature->leverages[j] < 0) {
+            double factor = optimum->curve[j] * kf_score(problem, j, step);
+            objective->type->add(objective, 1, j, &factor, sum);
+        }
+}
+
+void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most)
+{
+    curvature->error = error;
+    curvature->stretch = most;
+    curvature->rough = false;
+}
+
+double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
+                            double most)
+{
+    double off = kf_inverse_weight(&problem->objective) * error;
+    return bound_at(curvature, problem, off * off, shrinkage_at(curvature, problem, most));
 }
 
 void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,

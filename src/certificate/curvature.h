@@ -12,7 +12,14 @@
  * which is |g|^2_{H^-1}/(2c) for small t. A few points of huge leverage (rare features) would spoil R; they are left out of H,
  * which is a smaller Hessian and proves no less. Steps use the whole one.
  *
- * |g|_{H^-1} is followed in O(d nnz) a new point through H^-1, which is kept as a matrix. */
+ * |g|_{H^-1} is followed in O(d nnz) a new point through H^-1, which is kept as a matrix.
+ *
+ * The curvature k_j and the slope of a point may be those at an earlier x, from which its score has moved by u_j. Then r is
+ * max |u_j|, and what the slope is taken to be now, its old value plus k_j u_j, is off by at most
+ *
+ *   k_j (exp(M|u_j|) - 1 - M|u_j|)/M = k_j e_j,   so the gradient sum by at most   sqrt(W0 sum k_j e_j^2)   in |.|_{H^-1}
+ *
+ * since sum k_j a_j a_j' is at most W0 H; a point that is left out of H adds k_j e_j sqrt(a_j' H^-1 a_j). */
 #ifndef KF_CURVATURE_H
 #define KF_CURVATURE_H
 
@@ -34,6 +41,7 @@ struct kf_curvature {
     double stretch;                  /* r, or */
     bool rough;                      /* an upper bound of it that may be far too large */
     double lost;                     /* share of H that has left with its points */
+    double error;                    /* |.|_{H^-1} of what the gradient sum may be off by */
     size_t points;                   /* that H was made of */
     double *leverages;               /* of the points, when measured; negative: left out of H */
     double most, inflation;          /* the largest that is let in; what they may have grown by since */
@@ -56,6 +64,11 @@ void kf_curvature_free(struct kf_curvature *curvature);
  * remembered (not NULL). KEEPFIT_DIVERGED: it has no factor; KEEPFIT_NO_MEMORY. Neither anchors. */
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
                                    struct kf_problem *problem, const double *slopes);
+/* The same where H was certified, no point has left, and slopes are those that it was made of, but for the points that have
+ * come since: only these are looked at. */
+keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
+                                   struct kf_problem *problem, const double *slopes);
+bool kf_curvature_may_extend(const struct kf_curvature *curvature);
 /* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at problem->x, target the
  * bound that is aimed at. False: no memory, or no inverse. */
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
@@ -83,11 +96,24 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
 /* Looks at the scores one by one where r is rough. False: it was not. */
 bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem);
+/* What the gradient sum is off by where the points' scores have moved by `moved` since their slopes and curvatures were computed,
+ * right after H was made of these; *most is the largest move of a point in H. */
+double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                          const struct kf_problem *problem, const double *moved, double *most);
+/* sum += what the points' curvatures make of a step, those that are left out of H included. */
+void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                         const struct kf_problem *problem, const double *step, double *sum);
+/* The sum is off by so much, and r is `most`. */
+void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
+/* The bound where the gradient of the model is 0, and such a doubt all there is. */
+double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
+                            double most);
 /* The bound at problem->x; infinite where nothing is proved. */
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem);
-/* |g|^2_{H^-1}, and t */
+/* |g|^2_{H^-1} */
 double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem);
-double kf_curvature_reach(const struct kf_curvature *curvature, const struct kf_problem *problem);
+/* a_j.delta */
+double kf_score(const struct kf_problem *problem, size_t j, const double *delta);
 /* |v|_H */
 double kf_curvature_length(const struct kf_curvature *curvature, const double *v);
 /* direction = -(whole Hessian at the anchor)^-1 gradient */

@@ -186,19 +186,21 @@ bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum
 
 /* ---- scores ---- */
 
+double kf_score(const struct kf_problem *problem, size_t j, const double *delta)
+{
+    keepfit_row row = kf_points_row(&problem->points, j);
+    double score;
+    if (!row.index)
+        return problem->objective.kernels->dot(row.count, row.value, delta);
+    kf_row_scores(&row, delta, kf_size(problem), 1, &score);
+    return score;
+}
+
 double kf_scores_most(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *delta)
 {
     double most = 0;
-    for (size_t j = 0; j < curvature->points; j++) {
-        if (curvature->leverages[j] < 0)
-            continue;
-        keepfit_row row = kf_points_row(&problem->points, j);
-        double score;
-        if (row.index)
-            kf_row_scores(&row, delta, curvature->size, 1, &score);
-        else
-            score = problem->objective.kernels->dot(row.count, row.value, delta);
-        most = fmax(most, fabs(score));
-    }
+    for (size_t j = 0; j < curvature->points; j++)
+        if (curvature->leverages[j] >= 0)
+            most = fmax(most, fabs(kf_score(problem, j, delta)));
     return most;
 }

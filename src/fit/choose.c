@@ -16,7 +16,7 @@
 #include "fit/fit.h"
 
 /* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
-#define TRIAL_FIRST 64
+#define TRIAL_FIRST 256
 #define AFTER_WIN 4
 #define AFTER_LOSS 16
 /* A trial's length as a share of the stages so far. */

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define SNAPSHOT_VERSION 1
+/* 1 has no points whose slopes are older than x (method/hold.h). */
+#define SNAPSHOT_VERSION 2
 #define NAME_ROOM 64
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -70,7 +71,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
 {
     size_t version = SNAPSHOT_VERSION, points = fit->problem.points.count;
     kf_archive_count(archive, &version, SNAPSHOT_VERSION);
-    kf_archive_require(archive, version == SNAPSHOT_VERSION);
+    kf_archive_require(archive, version >= 1);
+    archive->version = version;
     kf_archive_count(archive, &points, fit->problem.points.count);
     kf_archive_require(archive, points == fit->problem.points.count);
     archive_labels(&fit->labels, archive);

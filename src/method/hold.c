@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,7 +16,9 @@
 #define STRETCH_MOST 0.5
 #define PROOF_GROWTH 1.25
 #define LOST_MOST 0.3
-#define CHEAP_MOST 16
+#define CHEAP_MOST 32
+/* A step without a pass is good if what it may be off by is less than this share of the target. */
+#define UNSEEN_TO 0.25
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
@@ -46,11 +49,21 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
 {
     struct kf_hold *hold = state;
     (void)problem;
-    hold->tracked = hold->remembered = false;
+    hold->tracked = hold->remembered = hold->modelled = false;
     hold->doubt = DOUBT_FIRST;
     hold->distance = 0;
     hold->curvature.anchored = hold->curvature.certified = false;
     kf_spread_forget(&hold->spread);
+}
+
+static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, struct kf_archive *archive)
+{
+    kf_archive_flag(archive, &hold->modelled);
+    kf_archive_require(archive, !hold->modelled || hold->remembered);
+    if (hold->modelled)
+        kf_archive_array(archive, &hold->moved, &hold->moved_capacity, problem->points.count);
+    kf_archive_real(archive, &hold->curvature.error);
+    kf_archive_require(archive, hold->curvature.error >= 0);
 }
 
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
@@ -67,6 +80,8 @@ void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive 
     kf_archive_real(archive, &hold->doubt);
     kf_goal_archive(&hold->goal, archive);
     kf_curvature_archive(&hold->curvature, &hold->optimum, problem, archive);
+    if (archive->version > 1)
+        archive_moves(problem, hold, archive);
     if (!kf_is_limited(problem))
         return;
     kf_problem_archive_vector(problem, archive, &hold->direction);
@@ -77,6 +92,8 @@ void kf_hold_destroy(void *state)
 {
     struct kf_hold *hold = state;
     free(hold->slopes);
+    free(hold->moved);
+    free(hold->trial);
     kf_optimum_free(&hold->optimum);
     kf_curvature_free(&hold->curvature);
     kf_spread_free(&hold->spread);
@@ -124,6 +141,8 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     double *slopes = room_for_slopes(problem, hold);
     kf_gradient_sum(&problem->objective, problem->x, problem->points.count, hold->sum, slopes, problem->factors[0]);
     hold->remembered = slopes != NULL;
+    hold->modelled = false;
+    hold->curvature.error = 0;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
@@ -152,6 +171,10 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
     hold->remembered = hold->remembered && room_for_slopes(problem, hold);
     if (hold->remembered)
         hold->slopes[newest] = factors[0];
+    if (hold->modelled && hold->remembered && KF_RESERVE(hold->moved, hold->moved_capacity, problem->points.count))
+        hold->moved[newest] = 0;
+    else if (hold->modelled)
+        return kf_fail_memory(error);
     kf_goal_take(&hold->goal, problem, &problem->iterate.view, newest);
     bool room =
         kf_curvature_take(&hold->curvature, problem, newest, factors[0]) && kf_spread_take(problem, &hold->spread);
@@ -169,7 +192,7 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     double bound = kf_curvature_bound(&hold->curvature, problem);
     if (!(bound <= enough) && kf_curvature_refine(&hold->curvature, problem))
         bound = kf_curvature_bound(&hold->curvature, problem);
-    if (bound <= enough)
+    if (bound <= enough || hold->modelled)
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
     bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient)); /* which may be NaN: then the first one */
@@ -224,6 +247,62 @@ static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
     return problem->bound <= SOLVE_TO * problem->target;
 }
 
+/* What the losses at least change by along the direction from x, as far as the sum tells. */
+static double foreseen_change(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    double change = kf_dot(kf_size(problem), hold->sum, hold->direction);
+    if (!hold->modelled)
+        return change;
+    if (!hold->curvature.certified)
+        return NAN;
+    return change - hold->curvature.error * kf_curvature_length(&hold->curvature, hold->direction);
+}
+
+/* Where the points' scores will have moved to by the direction. False: no memory. */
+static bool foresee_moves(struct kf_problem *problem, struct kf_hold *hold)
+{
+    size_t count = problem->points.count;
+    if (!KF_RESERVE(hold->moved, hold->moved_capacity, count) ||
+        !KF_RESERVE(hold->trial, hold->trial_capacity, count)) {
+        problem->objective.memory_failed = true;
+        return false;
+    }
+    for (size_t j = 0; j < count; j++)
+        hold->trial[j] = (hold->modelled ? hold->moved[j] : 0) + kf_score(problem, j, hold->direction);
+    kf_spend(problem, 0.3 * (double)problem->points.entries);
+    return true;
+}
+
+/* Newton's step without a pass, right after the anchor. No FO. False: nobody could tell that it is good enough, and x has
+ * not moved. */
+static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
+{
+    struct kf_curvature *curvature = &hold->curvature;
+    double error, most;
+    if (!hold->reuse || !hold->remembered || !curvature->certified)
+        return false;
+    if (hold->modelled) { /* of the Hessian that was just made */
+        error = kf_curvature_error(curvature, &hold->optimum, problem, hold->moved, &most);
+        kf_curvature_doubt(curvature, error, most);
+    }
+    if (!foresee_moves(problem, hold))
+        return false;
+    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->trial, &most);
+    if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
+        return false;
+    double change = foreseen_change(problem, hold);
+    kf_curvature_follow(curvature, &hold->optimum, problem, hold->direction, hold->sum);
+    kf_add(kf_size(problem), 1, hold->direction, problem->x);
+    problem->steps++;
+    memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
+    hold->modelled = true;
+    measure_square(problem, hold);
+    kf_goal_move(&hold->goal, problem, problem->x, change);
+    kf_curvature_move(curvature, problem, hold->sum);
+    kf_curvature_doubt(curvature, error, most);
+    return true;
+}
+
 /* For an estimate: Newton's step, after which the gradient of the model is 0, and so it is taken to be. No FO. False: this
  * would not do. */
 static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
@@ -247,10 +326,14 @@ static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
     return is_enough(problem, hold);
 }
 
-/* x is where the step began again, and what was known of it is true again. */
-static void go_back(struct kf_problem *problem, struct kf_hold *hold)
+/* x is where the step began again, and what was known of it is true again; what was only modelled is made sure of. */
+static void go_back(struct kf_problem *problem, struct kf_hold *hold, bool modelled)
 {
     kf_copy(problem, problem->x, hold->start);
+    if (modelled) {
+        refresh(problem, hold, NAN);
+        return;
+    }
     kf_copy(problem, hold->sum, hold->start_sum);
     hold->remembered = false;
     measure_square(problem, hold);
@@ -266,12 +349,12 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     double length = 1, at = 0;
     /* A slope says little of a step that promises much: where the loss is flat the end of one that went far astray is flat
      * too. There the value decides. */
-    bool far = decrement > KF_HOLD_FAR;
+    bool far = decrement > KF_HOLD_FAR, modelled = hold->modelled;
     double value = far ? kf_objective_value(&problem->objective, problem->x) : 0;
     kf_copy(problem, hold->start, problem->x);
     kf_copy(problem, hold->start_sum, hold->sum);
     for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, problem->points.count); tries++) {
-        double change = (length - at) * kf_dot(size, hold->sum, hold->direction);
+        double change = (length - at) * foreseen_change(problem, hold);
         kf_copy(problem, problem->x, hold->start);
         kf_add(size, length, hold->direction, problem->x);
         at = length;
@@ -285,7 +368,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
         length *= slope > 0 ? fmax(decrement / (decrement + slope), 0.05) : 0.25;
     }
     if (at != 0)
-        go_back(problem, hold);
+        go_back(problem, hold, modelled);
     return false;
 }
 
@@ -295,10 +378,25 @@ static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_
     return hold->remembered && kf_size(problem) <= CHEAP_MOST;
 }
 
+/* The Hessian at x, or, of points whose slopes are older, where these were computed. */
+static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
+{
+    struct kf_curvature *curvature = &hold->curvature;
+    if (hold->modelled && kf_curvature_may_extend(curvature))
+        return kf_curvature_extend(curvature, &hold->optimum, problem, hold->slopes);
+    return kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL);
+}
+
+/* Makes the bounds ready, once a step promises so little that they may hold. */
+static void certify(struct kf_problem *problem, struct kf_hold *hold, double decrement)
+{
+    if (!hold->curvature.certified && !kf_hold_is_early(problem, hold) && decrement < CERTIFY_BELOW * problem->target)
+        kf_curvature_certify(&hold->curvature, &hold->optimum, problem, hold->sum, problem->target);
+}
+
 /* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
 static bool improve(struct kf_problem *problem, struct kf_hold *hold)
 {
-    struct kf_curvature *curvature = &hold->curvature;
     uint64_t pass = problem->points.count;
     double before = INFINITY;
     bool fresh = has_cheap_hessian(problem, hold);
@@ -308,16 +406,19 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         if (!(decrement < fmin(KF_HOLD_CONTRACTION * before, KF_HOLD_FAR))) {
             if (!kf_affords(problem, 2 * pass))
                 return true; /* what there is has to do */
-            if (kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL) !=
-                KEEPFIT_OK)
+            if (anchor(problem, hold) != KEEPFIT_OK)
                 return false;
             fresh = true;
             decrement = kf_hold_aim(problem, hold);
+            certify(problem, hold, decrement);
+        } else {
+            fresh = false;
         }
-        if (!isfinite(decrement) || !advance(problem, hold, decrement))
+        if (!isfinite(decrement))
             return !kf_affords(problem, pass);
-        if (!curvature->certified && !kf_hold_is_early(problem, hold) && decrement < CERTIFY_BELOW * problem->target)
-            kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target);
+        if (!(fresh && step_unseen(problem, hold)) && !advance(problem, hold, decrement))
+            return !kf_affords(problem, pass);
+        certify(problem, hold, decrement);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
         if (is_enough(problem, hold) || (isnan(problem->bound) && decrement <= SOLVE_TO * problem->target))
             return true;
@@ -333,7 +434,8 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
     keepfit_status status =
         kf_optimum_find(&hold->optimum, problem, SOLVE_TO * problem->target, problem->x, hold->sum, error);
     problem->steps++;
-    hold->remembered = false;
+    hold->remembered = hold->modelled = false;
+    hold->curvature.error = 0;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     hold->curvature.anchored = hold->curvature.certified =
@@ -372,11 +474,16 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     if (!hold->tracked)
         return;
     double *factors = problem->factors[0];
-    kf_factors(&problem->objective, &problem->iterate.view, j, factors);
+    if (hold->modelled) /* what it has in the sum */
+        factors[0] = hold->slopes[j] + kf_curve_recalled(problem, j, hold->slopes[j]) * hold->moved[j];
+    else
+        kf_factors(&problem->objective, &problem->iterate.view, j, factors);
     problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
     kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
     if (hold->remembered)
         kf_points_close_gap(hold->slopes, problem->points.count, 1, j);
+    if (hold->modelled)
+        kf_points_close_gap(hold->moved, problem->points.count, 1, j);
     kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
     kf_spread_leave(problem, hold, j);
 }

@@ -94,14 +94,18 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
         hessian[0] = fmax(hessian[0], FLATTEST * objective->loss->curve_bound(objective->delta));
 }
 
+double kf_curve_recalled(const struct kf_problem *problem, size_t j, double slope)
+{
+    double weight = problem->points.place[j].weight;
+    return weight > 0 ? weight * problem->objective.loss->curve_of(slope / weight) : 0;
+}
+
 /* The same as kf_curves, from what gradients have left behind. */
 static void recall_curves(struct kf_optimum *optimum, const struct kf_problem *problem, const double *slopes,
                           size_t from, size_t to)
 {
-    for (size_t j = from; j < to; j++) {
-        double weight = problem->points.place[j].weight;
-        optimum->curve[j] = weight > 0 ? weight * problem->objective.loss->curve_of(slopes[j] / weight) : 0;
-    }
+    for (size_t j = from; j < to; j++)
+        optimum->curve[j] = kf_curve_recalled(problem, j, slopes[j]);
 }
 
 bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
