@@ -274,7 +274,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
         return KEEPFIT_DIVERGED;
     curvature->weight = objective->weight_total;
     curvature->lambda = objective->lambda;
-    curvature->lost = curvature->stretch = 0;
+    curvature->lost = curvature->stretch = curvature->before = 0;
     curvature->anchored = true;
     return KEEPFIT_OK;
 }
@@ -401,8 +401,9 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     double *delta = scratch(curvature, 0);
     for (size_t k = 0; k < size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
-    curvature->stretch = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
-    curvature->rough = curvature->stretch > STRETCH_ROUGH;
+    double moved = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
+    curvature->stretch = curvature->before + moved;
+    curvature->rough = moved > STRETCH_ROUGH;
     kf_copy(problem, delta, problem->x);
     memset(delta, 0, free * sizeof *delta);
     times(curvature, curvature->inverse, delta, curvature->at_x);
@@ -419,7 +420,7 @@ bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem
     double *delta = scratch(curvature, 0);
     for (size_t k = 0; k < curvature->size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
-    curvature->stretch = fmin(curvature->stretch, kf_scores_most(curvature, problem, delta));
+    curvature->stretch = fmin(curvature->stretch, curvature->before + kf_scores_most(curvature, problem, delta));
     curvature->rough = false;
     return true;
 }

@@ -40,6 +40,7 @@ struct kf_curvature {
     double weight, lambda, leverage; /* W0, lambda then, R^2 */
     double stretch;                  /* r, or */
     bool rough;                      /* an upper bound of it that may be far too large */
+    double before;                   /* r at the anchor */
     double lost;                     /* share of H that has left with its points */
     double error;                    /* |.|_{H^-1} of what the gradient sum may be off by */
     size_t points;                   /* that H was made of */

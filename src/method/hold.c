@@ -63,7 +63,8 @@ static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, stru
     if (hold->modelled)
         kf_archive_array(archive, &hold->moved, &hold->moved_capacity, problem->points.count);
     kf_archive_real(archive, &hold->curvature.error);
-    kf_archive_require(archive, hold->curvature.error >= 0);
+    kf_archive_real(archive, &hold->curvature.before);
+    kf_archive_require(archive, hold->curvature.error >= 0 && hold->curvature.before >= 0);
 }
 
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
@@ -284,6 +285,7 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
     if (hold->modelled) { /* of the Hessian that was just made */
         error = kf_curvature_error(curvature, &hold->optimum, problem, hold->moved, &most);
         kf_curvature_doubt(curvature, error, most);
+        curvature->before = most;
     }
     if (!foresee_moves(problem, hold))
         return false;
@@ -382,9 +384,14 @@ static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_
 static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
+    keepfit_status status;
     if (hold->modelled && kf_curvature_may_extend(curvature))
-        return kf_curvature_extend(curvature, &hold->optimum, problem, hold->slopes);
-    return kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL);
+        status = kf_curvature_extend(curvature, &hold->optimum, problem, hold->slopes);
+    else
+        status = kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL);
+    for (size_t j = 0; j < problem->points.count && status == KEEPFIT_OK && hold->modelled; j++)
+        curvature->before = fmax(curvature->before, fabs(hold->moved[j]));
+    return status;
 }
 
 /* Makes the bounds ready, once a step promises so little that they may hold. */
