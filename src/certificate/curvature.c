@@ -11,6 +11,8 @@
 #define WORK_VECTORS 7
 /* Above this, how far scores have moved is looked at point by point. */
 #define STRETCH_ROUGH 0.1
+/* A doubt that brings t so far would leave no room for what is to come. */
+#define FORESEEN_MOST 0.25
 
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
@@ -515,11 +517,12 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
     return off * off;
 }
 
-/* square: |g|^2_{H^-1} */
-static double bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square, double c)
+/* square: |g|^2_{H^-1}; infinite where t is `most` or more. */
+static double bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square, double c,
+                       double most)
 {
     double root = kf_concordance(problem) * sqrt(curvature->leverage), t = root * sqrt(square) / c;
-    if (!(t < 1))
+    if (!(t < most))
         return INFINITY;
     if (t < 1e-4) /* t + (1-t) ln(1-t) = t^2/2 + t^3/6 + ..., without its cancellation */
         return square / (2 * c) * (1 + t);
@@ -530,7 +533,7 @@ double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_
 {
     if (!curvature->certified)
         return INFINITY;
-    return bound_at(curvature, problem, kf_curvature_decrement(curvature, problem), shrinkage(curvature, problem));
+    return bound_at(curvature, problem, kf_curvature_decrement(curvature, problem), shrinkage(curvature, problem), 1);
 }
 
 /* ---- slopes of an earlier x ---- */
@@ -585,7 +588,7 @@ double kf_curvature_foresee(const struct kf_curvature *curvature, const struct k
                             double most)
 {
     double off = kf_inverse_weight(&problem->objective) * error;
-    return bound_at(curvature, problem, off * off, shrinkage_at(curvature, problem, most));
+    return bound_at(curvature, problem, off * off, shrinkage_at(curvature, problem, most), FORESEEN_MOST);
 }
 
 void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,

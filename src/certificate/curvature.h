@@ -106,7 +106,7 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_o
                          const struct kf_problem *problem, const double *step, double *sum);
 /* The sum is off by so much, and r is `most`. */
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
-/* The bound where the gradient of the model is 0, and such a doubt all there is. */
+/* The bound where the gradient of the model is 0, and such a doubt all there is; infinite where it would not last. */
 double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
                             double most);
 /* The bound at problem->x; infinite where nothing is proved. */
