@@ -193,10 +193,39 @@ static void test_damage(struct tap *tap, const char *options, const char *other)
     free(cloud);
 }
 
+/* One of version 1, taken after 40 points, goes on, and keeps its promise. */
+static void test_version_1(struct tap *tap, const char *path)
+{
+    struct cloud *cloud = cloud_make("logistic", 60, 3, false, false, 5);
+    keepfit_fit *fit = fit_from("loss=logistic method=quadratic lambda=0.01 epsilon=1e-4 threads=1");
+    unsigned char bytes[4096];
+    keepfit_error error = {0};
+    keepfit_report report;
+    keepfit_measurement measured;
+    FILE *file = fopen(path, "rb");
+    TAP_NEED(file);
+    struct kf_archive archive = kf_archive_to_read(bytes, fread(bytes, 1, sizeof bytes, file));
+    fclose(file);
+    for (size_t j = 0; j < 40; j++)
+        TAP_NEED(kf_snapshot_recall(fit, &cloud->point[j]));
+    keepfit_status status = kf_snapshot_restore(fit, &archive, &error);
+    tap_check(tap, status == KEEPFIT_OK && archive.at == archive.count, "a snapshot of version 1 is read (%s)",
+              error.message);
+    push_range(fit, cloud, 40, 60);
+    keepfit_fit_report(fit, &report);
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+    tap_check(tap, report.points == 60 && report.missed == 0 && measured.gap <= report.bound,
+              "and goes on: gap %.3g, bound %.3g", measured.gap, report.bound);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
-    bool quick = count > 1 && strcmp(words[1], "quick") == 0, few = count > 1 && strcmp(words[1], "few") == 0;
+    TAP_NEED(count > 1);
+    bool quick = count > 2 && strcmp(words[2], "quick") == 0, few = count > 2 && strcmp(words[2], "few") == 0;
+    test_version_1(&tap, words[1]);
     for (size_t k = 0; kf_method_entry(k); k++)
         test_method(&tap, kf_method_entry(k), few ? 14 : quick ? 5 : 1);
     if (few)
