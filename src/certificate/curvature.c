@@ -11,8 +11,6 @@
 #define WORK_VECTORS 7
 /* Above this, how far scores have moved is looked at point by point. */
 #define STRETCH_ROUGH 0.1
-/* A doubt that brings t so far would leave no room for what is to come. */
-#define FORESEEN_MOST 0.25
 
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
@@ -52,7 +50,7 @@ static void name_vectors(struct kf_curvature *curvature)
     curvature->at_x = curvature->work + 2 * curvature->capacity;
 }
 
-static double *scratch(const struct kf_curvature *curvature, size_t k)
+double *kf_curvature_scratch(const struct kf_curvature *curvature, size_t k)
 {
     return curvature->work + (3 + k) * curvature->capacity;
 }
@@ -210,8 +208,7 @@ bool kf_curvature_invert(struct kf_curvature *curvature)
     return factorise(curvature, curvature->inverse) && invert(curvature);
 }
 
-/* c: the Hessian at x, now, is at least c H, where scores have moved by up to `stretch`. */
-static double shrinkage_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
+double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
     return exp(-kf_concordance(problem) * stretch) * weight * (1 - curvature->lost);
@@ -219,7 +216,7 @@ static double shrinkage_at(const struct kf_curvature *curvature, const struct kf
 
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    return shrinkage_at(curvature, problem, curvature->stretch);
+    return kf_curvature_shrinkage(curvature, problem, curvature->stretch);
 }
 
 /* ---- making one ---- */
@@ -295,38 +292,6 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
     return kf_curvature_close(curvature, problem);
 }
 
-bool kf_curvature_may_extend(const struct kf_curvature *curvature)
-{
-    return curvature->certified && curvature->lost == 0 && curvature->known == curvature->points;
-}
-
-/* From the mean Hessian that bounds are made of to the sum of all that it was before. */
-static void undo_close(struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                       const struct kf_problem *problem)
-{
-    for (size_t k = 0; k < curvature->size; k++) {
-        double *column = curvature->hessian + k * curvature->capacity;
-        column[k] -= k < problem->objective.free ? 0 : 2 * curvature->lambda;
-        kf_scale(curvature->size - k, curvature->weight, column + k);
-    }
-    for (size_t j = 0; j < curvature->known; j++)
-        if (curvature->leverages[j] < 0)
-            kf_hessian_take_out(optimum, problem, j, -1, curvature->hessian, curvature->capacity);
-    curvature->certified = curvature->anchored = false;
-    curvature->gathering = true;
-}
-
-keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem, const double *slopes)
-{
-    curvature->inflation *= fmax(problem->objective.weight_total / curvature->weight, 1);
-    undo_close(curvature, optimum, problem);
-    kf_copy(problem, curvature->anchor, problem->x);
-    if (!kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
-        return KEEPFIT_NO_MEMORY;
-    return kf_curvature_close(curvature, problem);
-}
-
 /* All is known that bounds at the anchor need. */
 static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
 {
@@ -380,7 +345,7 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
 
 /* ---- using it ---- */
 
-static void times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out)
+void kf_curvature_times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out)
 {
     int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
     double unit = 1, zero = 0;
@@ -390,8 +355,8 @@ static void times(const struct kf_curvature *curvature, const double *matrix, co
 
 double kf_curvature_length(const struct kf_curvature *curvature, const double *v)
 {
-    double *bent = scratch(curvature, 1);
-    times(curvature, curvature->hessian, v, bent);
+    double *bent = kf_curvature_scratch(curvature, 1);
+    kf_curvature_times(curvature, curvature->hessian, v, bent);
     return sqrt(fmax(kf_dot(curvature->size, v, bent), 0));
 }
 
@@ -400,7 +365,7 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     if (!curvature->certified)
         return;
     size_t size = curvature->size, free = problem->objective.free;
-    double *delta = scratch(curvature, 0);
+    double *delta = kf_curvature_scratch(curvature, 0);
     for (size_t k = 0; k < size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
     double moved = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
@@ -408,8 +373,8 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     curvature->rough = moved > STRETCH_ROUGH;
     kf_copy(problem, delta, problem->x);
     memset(delta, 0, free * sizeof *delta);
-    times(curvature, curvature->inverse, delta, curvature->at_x);
-    times(curvature, curvature->inverse, sum, curvature->at_sum);
+    kf_curvature_times(curvature, curvature->inverse, delta, curvature->at_x);
+    kf_curvature_times(curvature, curvature->inverse, sum, curvature->at_sum);
     curvature->x_x = kf_dot(size, delta, curvature->at_x);
     curvature->sum_x = kf_dot(size, sum, curvature->at_x);
     curvature->sum_sum = kf_dot(size, sum, curvature->at_sum);
@@ -419,7 +384,7 @@ bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem
 {
     if (!curvature->certified || !curvature->rough)
         return false;
-    double *delta = scratch(curvature, 0);
+    double *delta = kf_curvature_scratch(curvature, 0);
     for (size_t k = 0; k < curvature->size; k++)
         delta[k] = problem->x[k] - curvature->anchor[k];
     curvature->stretch = fmin(curvature->stretch, curvature->before + kf_scores_most(curvature, problem, delta));
@@ -430,8 +395,8 @@ bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem
 double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
                          double **bent)
 {
-    double *value = scratch(curvature, 2), *out = scratch(curvature, 0), sum = 0;
-    uint32_t *index = (uint32_t *)scratch(curvature, 3);
+    double *value = kf_curvature_scratch(curvature, 2), *out = kf_curvature_scratch(curvature, 0), sum = 0;
+    uint32_t *index = (uint32_t *)kf_curvature_scratch(curvature, 3);
     size_t count = 0;
     for (size_t e = 0; e < row->count; e++) { /* without zeros, of which full rows may have many */
         index[count] = row->index ? row->index[e] : (uint32_t)e;
@@ -517,9 +482,8 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
     return off * off;
 }
 
-/* square: |g|^2_{H^-1}; infinite where t is `most` or more. */
-static double bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square, double c,
-                       double most)
+double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
+                             double c, double most)
 {
     double root = kf_concordance(problem) * sqrt(curvature->leverage), t = root * sqrt(square) / c;
     if (!(t < most))
@@ -533,62 +497,8 @@ double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_
 {
     if (!curvature->certified)
         return INFINITY;
-    return bound_at(curvature, problem, kf_curvature_decrement(curvature, problem), shrinkage(curvature, problem), 1);
-}
-
-/* ---- slopes of an earlier x ---- */
-
-/* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + ...), where each term is less than Mu/4 of the one before. */
-static double excess(double concordance, double moved)
-{
-    double u = fabs(moved), scaled = concordance * u;
-    return scaled < 2 ? scaled * u / 2 * (1 + scaled / 3 / (1 - scaled / 4)) : INFINITY;
-}
-
-double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *moved, double *most)
-{
-    double concordance = kf_concordance(problem), squares = 0, apart = 0;
-    *most = 0;
-    for (size_t j = 0; j < curvature->points && concordance > 0; j++) {
-        double off = excess(concordance, moved[j]);
-        if (curvature->leverages[j] >= 0) {
-            squares += optimum->curve[j] * off * off;
-            *most = fmax(*most, fabs(moved[j]));
-        } else {
-            apart += optimum->curve[j] * off * sqrt(kf_leverage(curvature, problem, j));
-        }
-    }
-    return sqrt(curvature->weight * squares) + apart;
-}
-
-void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *step, double *sum)
-{
-    const struct kf_objective *objective = &problem->objective;
-    double *bent = scratch(curvature, 1);
-    times(curvature, curvature->hessian, step, bent);
-    kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free, bent + objective->free);
-    kf_add(curvature->size, curvature->weight, bent, sum);
-    for (size_t j = 0; j < curvature->points && kf_concordance(problem) > 0; j++)
-        if (curvature->leverages[j] < 0) {
-            double factor = optimum->curve[j] * kf_score(problem, j, step);
-            objective->type->add(objective, 1, j, &factor, sum);
-        }
-}
-
-void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most)
-{
-    curvature->error = error;
-    curvature->stretch = most;
-    curvature->rough = false;
-}
-
-double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
-                            double most)
-{
-    double off = kf_inverse_weight(&problem->objective) * error;
-    return bound_at(curvature, problem, off * off, shrinkage_at(curvature, problem, most), FORESEEN_MOST);
+    return kf_curvature_bound_at(curvature, problem, kf_curvature_decrement(curvature, problem),
+                                 shrinkage(curvature, problem), 1);
 }
 
 void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,

@@ -65,11 +65,11 @@ void kf_curvature_free(struct kf_curvature *curvature);
  * remembered (not NULL). KEEPFIT_DIVERGED: it has no factor; KEEPFIT_NO_MEMORY. Neither anchors. */
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
                                    struct kf_problem *problem, const double *slopes);
-/* The same where H was certified, no point has left, and slopes are those that it was made of, but for the points that have
- * come since: only these are looked at. */
+/* The same where H was certified, no point has left nor is left out, and slopes are those that it was made of, but for the points
+ * that have come since: only these are looked at. */
 keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
                                    struct kf_problem *problem, const double *slopes);
-bool kf_curvature_may_extend(const struct kf_curvature *curvature);
+bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at problem->x, target the
  * bound that is aimed at. False: no memory, or no inverse. */
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,

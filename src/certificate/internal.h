@@ -1,4 +1,4 @@
-/* Shared by curvature.c and leverage.c. */
+/* Shared by the files of this folder. */
 #ifndef KF_CERTIFICATE_INTERNAL_H
 #define KF_CERTIFICATE_INTERNAL_H
 
@@ -12,6 +12,16 @@ static inline double kf_concordance(const struct kf_problem *problem)
 
 /* H^-1, from H's lower triangle. False: H is not positive definite. */
 bool kf_curvature_invert(struct kf_curvature *curvature);
+
+/* One of four vectors to work with. */
+double *kf_curvature_scratch(const struct kf_curvature *curvature, size_t k);
+/* out = matrix v, H or its inverse */
+void kf_curvature_times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out);
+/* c: the Hessian at x, now, is at least c H, where scores have moved by up to `stretch`. */
+double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch);
+/* The bound where |g|^2_{H^-1} is `square`; infinite where t is `most` or more. */
+double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
+                             double c, double most);
 
 /* row'H^-1 row; *bent is H^-1 row until the next call that needs such room. */
 double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,

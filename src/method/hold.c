@@ -385,7 +385,7 @@ static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     keepfit_status status;
-    if (hold->modelled && kf_curvature_may_extend(curvature))
+    if (hold->modelled && kf_curvature_may_extend(curvature, problem))
         status = kf_curvature_extend(curvature, &hold->optimum, problem, hold->slopes);
     else
         status = kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL);

@@ -30,8 +30,9 @@ struct kf_hold {
     double *origin; /* for estimates: x when its gradient was last computed, */
     double distance,
         doubt;       /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
-    bool remembered; /* slopes holds those of all points that are tracked, each at problem->x, or */
-    bool modelled;   /* at an earlier x, from which its score has moved by `moved`; then sum is what their curvatures make of it */
+    bool remembered; /* slopes holds those of all points that are tracked, each at problem->x, */
+    bool
+        modelled; /* or at an earlier x, from which its score has moved by `moved`; sum is what curvatures make of that */
     double *slopes, *moved, *trial;
     size_t slopes_capacity, moved_capacity, trial_capacity;
     struct kf_goal goal;
