@@ -273,7 +273,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
         return KEEPFIT_DIVERGED;
     curvature->weight = objective->weight_total;
     curvature->lambda = objective->lambda;
-    curvature->lost = curvature->stretch = curvature->before = 0;
+    curvature->lost = curvature->stretch = curvature->before = curvature->later = 0;
     curvature->anchored = true;
     return KEEPFIT_OK;
 }
@@ -464,7 +464,7 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
         return true;
     keepfit_row row = kf_points_row(&problem->points, j);
     kf_spend(problem, 0.3 * (double)(curvature->size * row.count));
-    change_sum(curvature, problem, &row, factor);
+    curvature->later = fmax(curvature->later, change_sum(curvature, problem, &row, factor));
     return true;
 }
 

@@ -14,12 +14,13 @@
  *
  * |g|_{H^-1} is followed in O(d nnz) a new point through H^-1, which is kept as a matrix.
  *
- * The curvature k_j and the slope of a point may be those at an earlier x, from which its score has moved by u_j. Then r is
- * max |u_j|, and what the slope is taken to be now, its old value plus k_j u_j, is off by at most
+ * The slope of a point, and its curvature k_j, may be those at an earlier x, from which its score has moved by u_j, while H has h_j
+ * for its curvature. What the slope is taken to be now, its old value plus h_j u_j, is off by at most
  *
- *   k_j (exp(M|u_j|) - 1 - M|u_j|)/M = k_j e_j,   so the gradient sum by at most   sqrt(W0 sum k_j e_j^2)   in |.|_{H^-1}
+ *   d_j = |k_j - h_j| |u_j| + k_j (exp(M|u_j|) - 1 - M|u_j|)/M
  *
- * since sum k_j a_j a_j' is at most W0 H; a point that is left out of H adds k_j e_j sqrt(a_j' H^-1 a_j). */
+ * so the gradient sum by at most sqrt(W0 sum d_j^2/h_j) in |.|_{H^-1}, since sum h_j a_j a_j' is at most W0 H; a point that is not in
+ * H adds d_j sqrt(a_j' H^-1 a_j). And r is max (|u_j| + ln(h_j/k_j)/M). */
 #ifndef KF_CURVATURE_H
 #define KF_CURVATURE_H
 
@@ -43,6 +44,7 @@ struct kf_curvature {
     double before;                   /* r at the anchor */
     double lost;                     /* share of H that has left with its points */
     double error;                    /* |.|_{H^-1} of what the gradient sum may be off by */
+    double later;                    /* the largest leverage of a point that has come since */
     size_t points;                   /* that H was made of */
     double *leverages;               /* of the points, when measured; negative: left out of H */
     double most, inflation;          /* the largest that is let in; what they may have grown by since */
@@ -97,13 +99,16 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
 /* Looks at the scores one by one where r is rough. False: it was not. */
 bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem);
-/* What the gradient sum is off by where the points' scores have moved by `moved` since their slopes and curvatures were computed,
- * right after H was made of these; *most is the largest move of a point in H. */
+/* What the gradient sum is off by where the slopes are those of all points, and their scores have moved by `moved` since; *most is
+ * r. The curvatures in H lie in `optimum`, those of later points are their own. */
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *moved, double *most);
-/* sum += what the points' curvatures make of a step, those that are left out of H included. */
+                          const struct kf_problem *problem, const double *slopes, const double *moved, double *most);
+/* The curvature that the sum is followed by for point j: H's, or its own. */
+double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                       const struct kf_problem *problem, const double *slopes, size_t j);
+/* sum += what the points' curvatures make of a step. */
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *step, double *sum);
+                         const struct kf_problem *problem, const double *slopes, const double *step, double *sum);
 /* The sum is off by so much, and r is `most`. */
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
 /* The bound where the gradient of the model is 0, and such a doubt all there is; infinite where it would not last. */

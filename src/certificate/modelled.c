@@ -7,42 +7,88 @@
 
 /* A doubt that brings t so far would leave no room for what is to come. */
 #define FORESEEN_MOST 0.25
+/* A curvature below this share of the weight does not tell of its slope. */
+#define FAINT 1e-9
 
 /* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + ...), where each term is less than Mu/4 of the one before. */
-static double excess(double concordance, double moved)
+static double excess(double concordance, double u)
 {
-    double u = fabs(moved), scaled = concordance * u;
-    return scaled < 2 ? scaled * u / 2 * (1 + scaled / 3 / (1 - scaled / 4)) : INFINITY;
+    double scaled = concordance * u;
+    return scaled < 1 ? scaled * u / 2 * (1 + scaled / 3 / (1 - scaled / 4)) : (expm1(scaled) - scaled) / concordance;
+}
+
+double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                       const struct kf_problem *problem, const double *slopes, size_t j)
+{
+    return j < curvature->points ? optimum->curve[j] : kf_curve_recalled(problem, j, slopes[j]);
+}
+
+/* sqrt(a_j'H^-1 a_j) of a point that is not in H, or more. */
+static double reach_of(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
+{
+    return sqrt(j < curvature->points ? kf_leverage(curvature, problem, j) : curvature->later);
+}
+
+static bool is_inside(const struct kf_curvature *curvature, size_t j)
+{
+    return j < curvature->points && curvature->leverages[j] >= 0;
+}
+
+/* What is known of point j: its own curvature, at its slope, and how far rounding may have taken it from that; the one that the sum
+ * is followed by; what Taylor's formula leaves out of the slope, and what the curvature may have shrunk by from `used`. */
+struct doubt {
+    double own, rounding, used, off, shrunk;
+};
+
+static struct doubt doubt_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                             const struct kf_problem *problem, const double *slopes, const double *moved, size_t j)
+{
+    double concordance = kf_concordance(problem), weight = problem->points.place[j].weight, u = fabs(moved[j]);
+    double bent = excess(concordance, u), own = kf_curve_recalled(problem, j, slopes[j]);
+    struct doubt doubt = {.own = own, .used = kf_curvature_of(curvature, optimum, problem, slopes, j)};
+    /* A slope near its limit has lost what it is away from it. */
+    doubt.rounding = fabs(slopes[j]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
+    doubt.off = (fabs(own - doubt.used) + doubt.rounding) * u + (own + doubt.rounding) * bent;
+    doubt.shrunk = doubt.used / fmax(own - doubt.rounding, 0) * (1 + concordance * (u + bent)); /* exp(Mu) */
+    return doubt;
 }
 
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *moved, double *most)
+                          const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
-    double concordance = kf_concordance(problem), squares = 0, apart = 0;
+    double squares = 0, apart = 0, shrunk = 1;
     *most = 0;
-    for (size_t j = 0; j < curvature->points && concordance > 0; j++) {
-        double off = excess(concordance, moved[j]);
-        if (curvature->leverages[j] >= 0) {
-            squares += optimum->curve[j] * off * off;
-            *most = fmax(*most, fabs(moved[j]));
-        } else {
-            apart += optimum->curve[j] * off * sqrt(kf_leverage(curvature, problem, j));
-        }
+    if (kf_concordance(problem) == 0)
+        return 0;
+    for (size_t j = 0; j < problem->points.count; j++) {
+        if (problem->points.place[j].weight == 0)
+            continue;
+        struct doubt doubt = doubt_of(curvature, optimum, problem, slopes, moved, j);
+        bool inside = is_inside(curvature, j);
+        if (inside && doubt.used > 0)
+            shrunk = fmax(shrunk, doubt.shrunk);
+        if (inside && doubt.used > FAINT * problem->points.place[j].weight)
+            squares += doubt.off * doubt.off / doubt.used;
+        else
+            apart += doubt.off * (inside ? sqrt(curvature->leverage) : reach_of(curvature, problem, j));
     }
+    *most = log(shrunk) / kf_concordance(problem);
     return sqrt(curvature->weight * squares) + apart;
 }
 
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *step, double *sum)
+                         const struct kf_problem *problem, const double *slopes, const double *step, double *sum)
 {
     const struct kf_objective *objective = &problem->objective;
     double *bent = kf_curvature_scratch(curvature, 1);
     kf_curvature_times(curvature, curvature->hessian, step, bent);
     kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free, bent + objective->free);
     kf_add(curvature->size, curvature->weight, bent, sum);
-    for (size_t j = 0; j < curvature->points && kf_concordance(problem) > 0; j++)
-        if (curvature->leverages[j] < 0) {
-            double factor = optimum->curve[j] * kf_score(problem, j, step);
+    bool whole = kf_concordance(problem) == 0; /* then nothing is left out */
+    for (size_t j = whole ? curvature->points : 0; j < problem->points.count; j++)
+        if (whole || !is_inside(curvature, j)) {
+            double curve = kf_curvature_of(curvature, optimum, problem, slopes, j);
+            double factor = curve * kf_score(problem, j, step);
             objective->type->add(objective, 1, j, &factor, sum);
         }
 }

@@ -17,8 +17,12 @@
 #define PROOF_GROWTH 1.25
 #define LOST_MOST 0.3
 #define CHEAP_MOST 32
+/* Steps that promise more than this multiple of the target lead too far to go without looking. */
+#define UNSEEN_BELOW 32
 /* A step without a pass is good if what it may be off by is less than this share of the target. */
 #define UNSEEN_TO 0.25
+/* and with what the model says of the gradient, this one. */
+#define UNSEEN_MOST 0.5
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
@@ -59,12 +63,15 @@ void kf_hold_forget(struct kf_problem *problem, void *state)
 static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, struct kf_archive *archive)
 {
     kf_archive_flag(archive, &hold->modelled);
-    kf_archive_require(archive, !hold->modelled || hold->remembered);
+    kf_archive_flag(archive, &hold->matching);
+    kf_archive_require(archive, !hold->modelled || (hold->remembered && hold->curvature.anchored));
     if (hold->modelled)
         kf_archive_array(archive, &hold->moved, &hold->moved_capacity, problem->points.count);
     kf_archive_real(archive, &hold->curvature.error);
     kf_archive_real(archive, &hold->curvature.before);
-    kf_archive_require(archive, hold->curvature.error >= 0 && hold->curvature.before >= 0);
+    kf_archive_real(archive, &hold->curvature.later);
+    kf_archive_require(archive,
+                       hold->curvature.error >= 0 && hold->curvature.before >= 0 && hold->curvature.later >= 0);
 }
 
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
@@ -142,7 +149,7 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     double *slopes = room_for_slopes(problem, hold);
     kf_gradient_sum(&problem->objective, problem->x, problem->points.count, hold->sum, slopes, problem->factors[0]);
     hold->remembered = slopes != NULL;
-    hold->modelled = false;
+    hold->modelled = hold->matching = false;
     hold->curvature.error = 0;
     measure_square(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
@@ -274,35 +281,49 @@ static bool foresee_moves(struct kf_problem *problem, struct kf_hold *hold)
     return true;
 }
 
-/* Newton's step without a pass, right after the anchor. No FO. False: nobody could tell that it is good enough, and x has
- * not moved. */
+/* x moves along the direction, and everything that is known of it follows, but for `moved`. */
+static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double error, double most)
+{
+    double change = foreseen_change(problem, hold);
+    kf_curvature_follow(&hold->curvature, &hold->optimum, problem, hold->slopes, hold->direction, hold->sum);
+    kf_add(kf_size(problem), 1, hold->direction, problem->x);
+    hold->modelled = true;
+    measure_square(problem, hold);
+    kf_goal_move(&hold->goal, problem, problem->x, change);
+    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    kf_curvature_doubt(&hold->curvature, error, most);
+}
+
+/* Newton's step without a pass. No FO. False: nobody could tell that it is good enough, and x has not moved. */
 static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     double error, most;
-    if (!hold->reuse || !hold->remembered || !curvature->certified)
+    if (!hold->reuse || !hold->remembered || !curvature->certified || !foresee_moves(problem, hold))
         return false;
-    if (hold->modelled) { /* of the Hessian that was just made */
-        error = kf_curvature_error(curvature, &hold->optimum, problem, hold->moved, &most);
-        kf_curvature_doubt(curvature, error, most);
-        curvature->before = most;
-    }
-    if (!foresee_moves(problem, hold))
-        return false;
-    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->trial, &most);
+    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
     if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
         return false;
-    double change = foreseen_change(problem, hold);
-    kf_curvature_follow(curvature, &hold->optimum, problem, hold->direction, hold->sum);
-    kf_add(kf_size(problem), 1, hold->direction, problem->x);
-    problem->steps++;
-    memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
-    hold->modelled = true;
-    measure_square(problem, hold);
-    kf_goal_move(&hold->goal, problem, problem->x, change);
+    struct kf_goal goal = hold->goal;
+    double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
+    bool modelled = hold->modelled, rough = curvature->rough;
+    kf_copy(problem, hold->start, problem->x);
+    kf_copy(problem, hold->start_sum, hold->sum);
+    move_unseen(problem, hold, error, most);
+    if (kf_curvature_bound(curvature, problem) <= UNSEEN_MOST * problem->target) {
+        memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
+        problem->steps++;
+        return true;
+    }
+    kf_copy(problem, problem->x, hold->start);
+    kf_copy(problem, hold->sum, hold->start_sum);
+    hold->goal = goal;
+    hold->square = square;
+    hold->modelled = modelled;
     kf_curvature_move(curvature, problem, hold->sum);
-    kf_curvature_doubt(curvature, error, most);
-    return true;
+    kf_curvature_doubt(curvature, was_off, stretch);
+    curvature->rough = rough;
+    return false;
 }
 
 /* For an estimate: Newton's step, after which the gradient of the model is 0, and so it is taken to be. No FO. False: this
@@ -380,16 +401,29 @@ static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_
     return hold->remembered && kf_size(problem) <= CHEAP_MOST;
 }
 
+/* Modelled slopes were followed by H's curvatures, and will be by the points' own. */
+static void correct_sum(struct kf_problem *problem, struct kf_hold *hold)
+{
+    const struct kf_objective *objective = &problem->objective;
+    for (size_t j = 0; j < hold->curvature.points && hold->modelled && !hold->matching; j++) {
+        double more = kf_curve_recalled(problem, j, hold->slopes[j]) - hold->optimum.curve[j],
+               factor = more * hold->moved[j];
+        if (factor != 0)
+            objective->type->add(objective, 1, j, &factor, hold->sum);
+    }
+}
+
 /* The Hessian at x, or, of points whose slopes are older, where these were computed. */
 static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
-    keepfit_status status;
-    if (hold->modelled && kf_curvature_may_extend(curvature, problem))
-        status = kf_curvature_extend(curvature, &hold->optimum, problem, hold->slopes);
-    else
-        status = kf_curvature_anchor(curvature, &hold->optimum, problem, hold->remembered ? hold->slopes : NULL);
-    for (size_t j = 0; j < problem->points.count && status == KEEPFIT_OK && hold->modelled; j++)
+    const double *slopes = hold->remembered ? hold->slopes : NULL;
+    bool extends = hold->modelled && hold->matching && kf_curvature_may_extend(curvature, problem);
+    correct_sum(problem, hold);
+    keepfit_status status = extends ? kf_curvature_extend(curvature, &hold->optimum, problem, slopes)
+                                    : kf_curvature_anchor(curvature, &hold->optimum, problem, slopes);
+    hold->matching = status == KEEPFIT_OK && slopes;
+    for (size_t j = 0; j < problem->points.count && hold->matching && hold->modelled; j++)
         curvature->before = fmax(curvature->before, fabs(hold->moved[j]));
     return status;
 }
@@ -397,8 +431,12 @@ static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
 /* Makes the bounds ready, once a step promises so little that they may hold. */
 static void certify(struct kf_problem *problem, struct kf_hold *hold, double decrement)
 {
-    if (!hold->curvature.certified && !kf_hold_is_early(problem, hold) && decrement < CERTIFY_BELOW * problem->target)
-        kf_curvature_certify(&hold->curvature, &hold->optimum, problem, hold->sum, problem->target);
+    struct kf_curvature *curvature = &hold->curvature;
+    if (curvature->certified || kf_hold_is_early(problem, hold) || !(decrement < CERTIFY_BELOW * problem->target) ||
+        !kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target) || !hold->modelled)
+        return;
+    double most, error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->moved, &most);
+    kf_curvature_doubt(curvature, error, most);
 }
 
 /* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
@@ -415,15 +453,13 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
                 return true; /* what there is has to do */
             if (anchor(problem, hold) != KEEPFIT_OK)
                 return false;
-            fresh = true;
             decrement = kf_hold_aim(problem, hold);
             certify(problem, hold, decrement);
-        } else {
-            fresh = false;
         }
         if (!isfinite(decrement))
             return !kf_affords(problem, pass);
-        if (!(fresh && step_unseen(problem, hold)) && !advance(problem, hold, decrement))
+        bool near = decrement < UNSEEN_BELOW * problem->target;
+        if (!(near && step_unseen(problem, hold)) && !advance(problem, hold, decrement))
             return !kf_affords(problem, pass);
         certify(problem, hold, decrement);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
@@ -482,7 +518,8 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
         return;
     double *factors = problem->factors[0];
     if (hold->modelled) /* what it has in the sum */
-        factors[0] = hold->slopes[j] + kf_curve_recalled(problem, j, hold->slopes[j]) * hold->moved[j];
+        factors[0] = hold->slopes[j] +
+                     kf_curvature_of(&hold->curvature, &hold->optimum, problem, hold->slopes, j) * hold->moved[j];
     else
         kf_factors(&problem->objective, &problem->iterate.view, j, factors);
     problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
@@ -492,6 +529,8 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     if (hold->modelled)
         kf_points_close_gap(hold->moved, problem->points.count, 1, j);
     kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
+    if (hold->modelled && !hold->curvature.anchored) /* nothing tells any more what the sum was made of */
+        hold->tracked = hold->remembered = hold->modelled = false;
     kf_spread_leave(problem, hold, j);
 }
 

@@ -30,9 +30,10 @@ struct kf_hold {
     double *origin; /* for estimates: x when its gradient was last computed, */
     double distance,
         doubt;       /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
-    bool remembered; /* slopes holds those of all points that are tracked, each at problem->x, */
+    bool remembered; /* slopes holds those of all points that are tracked, each at problem->x, or, */
     bool
-        modelled; /* or at an earlier x, from which its score has moved by `moved`; sum is what curvatures make of that */
+        modelled; /* at an earlier x, from which scores have moved by `moved`; sum is what H's curvatures make of that */
+    bool matching; /* the curvatures in H are those of the slopes, as far as it has points */
     double *slopes, *moved, *trial;
     size_t slopes_capacity, moved_capacity, trial_capacity;
     struct kf_goal goal;

@@ -261,7 +261,8 @@ void draw(struct drawn *drawn, uint64_t seed)
     if (is_unseen(drawn)) {
         drawn->loss = "logistic";
         drawn->classes = 2;
-        drawn->count += 20 * drawn->features;
+        drawn->features += chance(drawn, 0.5) ? 30 : 0; /* beyond some 32 coordinates Hessians are older than slopes */
+        drawn->count += (drawn->features > 30 ? 4 : 20) * drawn->features;
     }
     if (seed >= BUDGETED && seed < FLAT)
         drawn->budget = (uint64_t)magnitude(drawn, 0, 3.5);
