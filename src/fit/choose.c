@@ -16,7 +16,10 @@
 #include "fit/fit.h"
 
 /* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
-#define TRIAL_FIRST 256
+#define TRIAL_FIRST 64
+/* With few coordinates, where the first stages say little of what Newton's steps will cost, not before this one. */
+#define TRIAL_FIRST_SMALL 256
+#define SMALL 32
 #define AFTER_WIN 4
 #define AFTER_LOSS 16
 /* A trial's length as a share of the stages so far. */
@@ -208,6 +211,10 @@ static void limit_stage(keepfit_fit *fit)
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
+    if (kf_size(&fit->problem) <= SMALL && fit->arrived < TRIAL_FIRST_SMALL) {
+        choice->next = TRIAL_FIRST_SMALL;
+        return KEEPFIT_OK;
+    }
     uint64_t stages = fit->arrived - choice->since;
     choice->rate = (choice->work - choice->work_then) / (double)(stages ? stages : 1);
     choice->length = fit->arrived / TRIAL_SHARE;
