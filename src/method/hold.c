@@ -458,8 +458,13 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         }
         if (!isfinite(decrement))
             return !kf_affords(problem, pass);
-        bool near = decrement < UNSEEN_BELOW * problem->target;
-        if (!(near && step_unseen(problem, hold)) && !advance(problem, hold, decrement))
+        if (decrement < UNSEEN_BELOW * problem->target && step_unseen(problem, hold)) {
+            kf_hold_judge(problem, hold);
+            if (problem->bound <= problem->target)
+                return true;
+            decrement = kf_hold_aim(problem, hold);
+        }
+        if (!advance(problem, hold, decrement))
             return !kf_affords(problem, pass);
         certify(problem, hold, decrement);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
