@@ -34,10 +34,10 @@ static bool is_inside(const struct kf_curvature *curvature, size_t j)
     return j < curvature->points && curvature->leverages[j] >= 0;
 }
 
-/* What is known of point j: its own curvature, at its slope, and how far rounding may have taken it from that; the one that the sum
- * is followed by; what Taylor's formula leaves out of the slope, and what the curvature may have shrunk by from `used`. */
+/* The curvature that the sum is followed by for a point, what the point's slope may be off by, and how many times its own curvature may
+ * be smaller than that one by now. */
 struct doubt {
-    double own, rounding, used, off, shrunk;
+    double used, off, shrunk;
 };
 
 static struct doubt doubt_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
@@ -45,11 +45,11 @@ static struct doubt doubt_of(const struct kf_curvature *curvature, const struct 
 {
     double concordance = kf_concordance(problem), weight = problem->points.place[j].weight, u = fabs(moved[j]);
     double bent = excess(concordance, u), own = kf_curve_recalled(problem, j, slopes[j]);
-    struct doubt doubt = {.own = own, .used = kf_curvature_of(curvature, optimum, problem, slopes, j)};
+    struct doubt doubt = {.used = kf_curvature_of(curvature, optimum, problem, slopes, j)};
     /* A slope near its limit has lost what it is away from it. */
-    doubt.rounding = fabs(slopes[j]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
-    doubt.off = (fabs(own - doubt.used) + doubt.rounding) * u + (own + doubt.rounding) * bent;
-    doubt.shrunk = doubt.used / fmax(own - doubt.rounding, 0) * (1 + concordance * (u + bent)); /* exp(Mu) */
+    double rounding = fabs(slopes[j]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
+    doubt.off = (fabs(own - doubt.used) + rounding) * u + (own + rounding) * bent;
+    doubt.shrunk = doubt.used / fmax(own - rounding, 0) * (1 + concordance * (u + bent)); /* exp(Mu) */
     return doubt;
 }
 

@@ -395,7 +395,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     return false;
 }
 
-/* A Hessian of few coordinates, of slopes that are remembered, takes no longer than a pass. */
+/* A Hessian of few coordinates, of slopes that are remembered, takes not much longer than a pass. */
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
 {
     return hold->remembered && kf_size(problem) <= CHEAP_MOST;

@@ -3,9 +3,10 @@
  *
  * How, is what methods differ in. Where curvature is known (certificate/curvature.h) by Newton's steps, each followed by a
  * pass that makes the gradient exact again: with the Hessian of the current x every time, or with an old one as long as it
- * serves. Where the Hessian was made of all points' own slopes just now, the pass may wait: what their curvatures make of the slopes
- * is off by little, and by how much at most is known. Where an estimate is enough, the pass may wait: Newton's step makes the gradient of the quadratic model 0, and what
- * that is off by is estimated from what passes found it to be off by before. Elsewhere (domains, other losses, many features) the stage's problem is solved by optimum/optimum.h. */
+ * serves. Where slopes are remembered the pass may wait: what curvatures make of them is off by little, and by how much at most is
+ * known. Where an estimate is enough it may wait, too: Newton's step makes the gradient of the quadratic model 0, and what that is
+ * off by is estimated from what passes found it to be off by before. Elsewhere (domains, other losses, many features) the stage's
+ * problem is solved by optimum/optimum.h. */
 #ifndef KF_HOLD_H
 #define KF_HOLD_H
 
@@ -31,9 +32,8 @@ struct kf_hold {
     double distance,
         doubt;       /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
     bool remembered; /* slopes holds those of all points that are tracked, each at problem->x, or, */
-    bool
-        modelled; /* at an earlier x, from which scores have moved by `moved`; sum is what H's curvatures make of that */
-    bool matching; /* the curvatures in H are those of the slopes, as far as it has points */
+    bool modelled;   /* at an earlier x, from which scores have moved by `moved`; sum is what H makes of that */
+    bool matching;   /* the curvatures in H are those of the slopes, as far as it has points */
     double *slopes, *moved, *trial;
     size_t slopes_capacity, moved_capacity, trial_capacity;
     struct kf_goal goal;

@@ -1,6 +1,6 @@
 /* Newton's method kept warm: hold and certify (hold.h) with the Hessian of an earlier x, which is made anew only when the
  * stream has outgrown it, x has left it, or steps with it no longer gain a digit. A new point costs 1 FO and O(d nnz) for
- * the bound; an improvement one pass of gradients, without a Hessian.
+ * the bound; an improvement one pass of gradients, without a Hessian, or none where the curvatures prove that the gradient is known.
  *
  * For the squared loss the quadratic model is the objective itself, and nothing has to be held: exact takes its place. */
 #include "method/hold.h"
