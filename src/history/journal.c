@@ -87,6 +87,13 @@ static void remove_leftovers(const struct kf_journal *journal)
     kf_names_free(&names);
 }
 
+/* The name of the generation may be the work of a process that died before it was durable: it has to be before others go for its sake. */
+static keepfit_status settle(const struct kf_journal *journal, keepfit_error *error)
+{
+    int problem = journal->disk->sync_folder(journal->disk->context, journal->folder);
+    return problem < 0 ? kf_disk_fail(error, journal->folder, "cannot make the journal durable", problem) : KEEPFIT_OK;
+}
+
 /* ---- the lock ---- */
 
 static keepfit_status fail_locked(const struct kf_journal *journal, int file, keepfit_error *error)
@@ -283,6 +290,8 @@ keepfit_status kf_journal_open(struct kf_journal *journal, const keepfit_disk *d
     if (status == KEEPFIT_OK)
         status = find_generation(journal, true, error);
     if (status == KEEPFIT_OK)
+        status = settle(journal, error);
+    if (status == KEEPFIT_OK)
         remove_leftovers(journal);
     if (status == KEEPFIT_OK && journal->home)
         status = read_all(journal, error);
@@ -331,9 +340,7 @@ keepfit_status kf_journal_continue(struct kf_journal *journal, keepfit_error *er
 {
     /* Names that were found may not be durable yet, and are about to be relied on. */
     const keepfit_disk *disk = journal->disk;
-    int problem = disk->sync_folder(disk->context, journal->folder);
-    if (problem == 0)
-        problem = disk->sync_folder(disk->context, journal->home);
+    int problem = disk->sync_folder(disk->context, journal->home);
     if (problem < 0)
         return kf_disk_fail(error, journal->folder, "cannot make the journal durable", problem);
     kf_writer_init(&journal->writer, journal->disk, journal->home, journal->identity);
@@ -415,11 +422,10 @@ keepfit_status kf_generation_commit(struct kf_journal *journal, struct kf_writer
     journal->identity = journal->writer.identity;
     if (!follow_rename(&journal->writer, home))
         return kf_fail_memory(error);
-    problem = disk->sync_folder(disk->context, journal->folder);
-    if (problem < 0)
-        return kf_disk_fail(error, journal->folder, "cannot make the journal durable", problem);
-    remove_leftovers(journal);
-    return KEEPFIT_OK;
+    status = settle(journal, error);
+    if (status == KEEPFIT_OK)
+        remove_leftovers(journal);
+    return status;
 }
 
 keepfit_status kf_journal_create(struct kf_journal *journal, const char *settings, keepfit_error *error)

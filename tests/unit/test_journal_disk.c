@@ -111,6 +111,63 @@ static void test_background(struct tap *tap)
     free(cloud);
 }
 
+/* A journal of several segments whose compaction was broken off at a call, as the process died; false: it had come to its end. */
+static bool die_compacting(struct world *world, const char *text, const struct cloud *cloud, uint64_t at)
+{
+    keepfit_fit *fit = journal_fit_sound(world, text);
+    push_range(fit, cloud, 0, COUNT);
+    world->cut_at = world->calls + at;
+    bool died = keepfit_fit_compact(fit) != KEEPFIT_OK || world->failure;
+    keepfit_fit_free(fit);
+    world_restart(world);
+    return died;
+}
+
+/* Opens the journal; the power goes at a call of that, or after it. False: it was after it. */
+static bool darken_opening(struct world *world, const char *text, uint64_t at, struct kf_random *random)
+{
+    keepfit_fit *fit = NULL;
+    keepfit_error error;
+    world->cut_at = world->calls + at;
+    keepfit_status status = journal_fit(world, text, &fit, &error);
+    bool dark = world->failure;
+    TAP_NEED(dark || status == KEEPFIT_OK);
+    keepfit_fit_free(fit);
+    world_reboot(world, random);
+    return dark;
+}
+
+/* A name that the dead process gave is seen by the next one before it is durable: nothing may be removed on its strength. */
+static void test_death_then_dark(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", COUNT, 3, false, false, 17);
+    const char *text = "loss=logistic lambda=0.1 method=saga journal=" FOLDER " segment-bytes=4096";
+    struct kf_random random;
+    size_t lost = 0, cuts = 0;
+    bool died = true;
+    kf_random_seed(&random, 18);
+    for (uint64_t death = 1; died; death++) {
+        bool dark = true;
+        for (uint64_t cut = 1; dark; cut++)
+            for (int repeat = 0; repeat < 8; repeat++, cuts++) {
+                struct world *world = world_create();
+                keepfit_fit *fit = NULL;
+                keepfit_error error;
+                keepfit_report report = {0};
+                died = die_compacting(world, text, cloud, death);
+                dark = darken_opening(world, text, cut, &random);
+                if (journal_fit(world, text, &fit, &error) == KEEPFIT_OK)
+                    keepfit_fit_report(fit, &report);
+                lost += report.stage != COUNT;
+                keepfit_fit_free(fit);
+                world_free(world);
+            }
+    }
+    tap_check(tap, lost == 0 && cuts > 1000,
+              "a compaction dies at any call, then opening ends in the dark at any: %zu of %zu lost points", lost, cuts);
+    free(cloud);
+}
+
 /* Looking needs nothing that a medium without writing does not allow; going on says why it cannot. */
 static void test_read_only(struct tap *tap, const struct cloud *cloud)
 {
@@ -136,6 +193,7 @@ int main(void)
     struct cloud *cloud = cloud_make("logistic", SMALL, 3, false, false, 16);
     test_read_only(&tap, cloud);
     test_background(&tap);
+    test_death_then_dark(&tap);
     test_failing_disk(&tap, -ENOSPC, "a full disk");
     test_failing_disk(&tap, -EIO, "a failing disk");
     free(cloud);
