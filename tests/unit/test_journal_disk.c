@@ -164,7 +164,8 @@ static void test_death_then_dark(struct tap *tap)
             }
     }
     tap_check(tap, lost == 0 && cuts > 1000,
-              "a compaction dies at any call, then opening ends in the dark at any: %zu of %zu lost points", lost, cuts);
+              "a compaction dies at any call, then opening ends in the dark at any: %zu of %zu lost points", lost,
+              cuts);
     free(cloud);
 }
 
