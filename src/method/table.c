@@ -30,7 +30,10 @@
 /* Only losses that bend less away from 0 than at it allow longer steps. */
 #define STEP_MOST(loss) ((loss) && (loss)->probabilities ? 1.0 : STEP_FIRST)
 #define STEP_LEAST 0.02
-#define ROUNDS_MOST 1000
+/* So many rounds, or walks, without a hundredth less lead nowhere: epsilon is below what rounding leaves. */
+#define ROUNDS_IDLE 1000
+#define WALKS_IDLE 8
+#define WORTH_WHILE 0.99
 #define PASSES_MOST 4 /* a round */
 /* A round that ends this much worse than it began went astray. */
 #define GONE_ASTRAY 1e3
@@ -150,20 +153,36 @@ static uint64_t round_length(const struct kf_problem *problem)
     return worth > least ? worth : least;
 }
 
+/* The least that has been reached, and how often in vain since. */
+struct progress {
+    double least;
+    int idle;
+};
+
+static void take_note(struct progress *progress, double reached)
+{
+    bool further = reached < WORTH_WHILE * progress->least;
+    progress->idle = further ? 0 : progress->idle + 1;
+    if (further)
+        progress->least = reached;
+}
+
 /* Rounds of steps until the estimate is `enough`; the first one is most of what was needed lately. The budget has to leave
- * room for filling the table: once to go back, once after. */
-static void walk_until(struct kf_problem *problem, struct table *table, double enough)
+ * room for filling the table: once to go back, once after. False: it is not reached. */
+static bool walk_until(struct kf_problem *problem, struct table *table, double enough)
 {
     bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
     uint64_t round = round_length(problem), walked = 0;
     uint64_t after = proved ? 2 * problem->points.count : 0;
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
-    for (int k = 0; k < ROUNDS_MOST && !(estimate <= enough) && kf_affords(problem, round + after); k++) {
-        uint64_t usual = (uint64_t)(USUAL_SHARE * table->usual);
-        uint64_t steps = k == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;
+    struct progress progress = {.least = estimate};
+    while (!(estimate <= enough) && progress.idle < ROUNDS_IDLE && kf_affords(problem, round + after)) {
+        uint64_t usual = (uint64_t)fmin(USUAL_SHARE * table->usual, (double)ROUNDS_IDLE * (double)round);
+        uint64_t steps = walked == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;
         walk(problem, table, steps);
         double now = measure(problem, table);
         walked += steps;
+        take_note(&progress, now);
         if (!(now <= GONE_ASTRAY * estimate)) {
             go_back(problem, table);
             estimate = measure(problem, table);
@@ -172,7 +191,9 @@ static void walk_until(struct kf_problem *problem, struct table *table, double e
         table->step = now < estimate ? fmin(1.1 * table->step, most) : fmax(0.5 * table->step, STEP_LEAST);
         estimate = now;
     }
-    table->usual += 0.5 * ((double)walked - table->usual);
+    if (progress.idle < ROUNDS_IDLE)
+        table->usual += 0.5 * ((double)walked - table->usual);
+    return estimate <= enough;
 }
 
 /* Where the walk began, and then by how much the losses have changed since, at least. */
@@ -230,15 +251,18 @@ static keepfit_status table_settle(struct kf_problem *problem, void *state, keep
         begin(problem, table);
     problem->target = kf_goal_target(&table->goal, problem, table->xx);
     problem->bound = bound_now(problem, table);
-    for (int k = 0; k < ROUNDS_MOST && !(problem->bound <= problem->target); k++) {
+    struct progress progress = {.least = problem->bound};
+    bool reached = true;
+    while (reached && !(problem->bound <= problem->target) && progress.idle < WALKS_IDLE) {
         bool exact = !table->stale;
         uint64_t spent = objective->fo;
         remember_start(problem, table);
-        walk_until(problem, table, ESTIMATE_SHARE * problem->target);
+        reached = walk_until(problem, table, ESTIMATE_SHARE * problem->target);
         if (objective->fo == spent)
             break; /* the budget is spent */
         tell_goal(problem, table, exact);
         make_exact(problem, table);
+        take_note(&progress, problem->bound);
     }
     if (!kf_bounds_gap(problem)) /* an estimate, which proves nothing */
         problem->bound = NAN;
@@ -295,11 +319,8 @@ static void table_archive(struct kf_problem *problem, void *state, struct kf_arc
     double *reals[] = {&table->step, &table->usual, &table->mm, &table->mx, &table->xx};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
-    /* steps are taken by these numbers; a stage has no more rounds than that */
-    double usual_most = 8.0 * ROUNDS_MOST * (double)(problem->points.count + 2 * kf_size(problem) + 8);
     kf_archive_require(archive, table->step > 0 && table->step <= STEP_MOST(problem->objective.loss) &&
-                                    table->usual >= 0 && table->usual <= (double)problem->steps &&
-                                    table->usual <= usual_most);
+                                    table->usual >= 0 && table->usual <= (double)problem->steps);
     size_t followed = table->followed;
     kf_archive_count(archive, &followed, UINT_MAX);
     table->followed = (unsigned)followed;

@@ -429,6 +429,29 @@ static void test_refit_intercept(struct tap *tap)
     free(cloud);
 }
 
+/* An epsilon that rounding does not allow: stages end all the same, and their bounds do not claim it. */
+static void test_out_of_reach(struct tap *tap, const char *method, const char *domain)
+{
+    char text[128];
+    struct cloud *cloud = cloud_make("logistic", 12, 4, false, false, 31);
+    snprintf(text, sizeof text, "loss=logistic lambda=0.01 epsilon=1e-60 method=%s domain=%s", method, domain);
+    keepfit_fit *fit = fit_from(text);
+    keepfit_report report;
+    keepfit_measurement measured;
+    bool honest = true;
+    for (size_t k = 0; k < 12; k++) {
+        push_range(fit, cloud, k, k + 1);
+        keepfit_fit_report(fit, &report);
+        honest = honest && report.bound > report.target && report.bound < 1e-9;
+    }
+    keepfit_fit_measure(fit, 7, &measured);
+    tap_check(tap, honest && report.fo < 300000 && measured.gap < 1e-9,
+              "%s, domain %s: epsilon out of reach, %.0f FOs a stage, bound %.1e", method, domain,
+              (double)report.fo / 12, report.bound);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
 static void test_odd_streams(struct tap *tap)
 {
     static const char *const losses[] = {"squared", "logistic", "softmax"};
@@ -497,6 +520,9 @@ int main(int count, char **words)
     test_handles(&tap);
     test_refit_intercept(&tap);
     test_threads(&tap);
+    for (int k = 0; k < 8; k++)
+        test_out_of_reach(&tap, (const char *[]){"auto", "quadratic", "table", "refit"}[k / 2],
+                          k % 2 ? "ball:100" : "none");
     test_odd_streams(&tap);
     return tap_end(&tap);
 }
