@@ -38,8 +38,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         Multiplies the rows' weights. "balanced" needs all rows at once, so it is for ``fit`` only.
 
     The other parameters and attributes are those of :class:`KeepfitRegressor`; with a free intercept the gap is
-    mostly proved for two classes with loss "logistic" (up to 1500 features, without a domain), not always with "hinge", and
-    ``gap_bound_`` is NaN for more classes. ``classes_`` are the classes so far.
+    proved once every class has rows, and ``gap_bound_`` is NaN before. ``classes_`` are the classes so far.
     """
 
     def __init__(self, loss: str = "logistic", *, lam: float = 1e-3, lam_total: Optional[float] = None,

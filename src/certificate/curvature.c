@@ -485,12 +485,8 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
                              double c, double most)
 {
-    double root = kf_concordance(problem) * sqrt(curvature->leverage), t = root * sqrt(square) / c;
-    if (!(t < most))
-        return INFINITY;
-    if (t < 1e-4) /* t + (1-t) ln(1-t) = t^2/2 + t^3/6 + ..., without its cancellation */
-        return square / (2 * c) * (1 + t);
-    return c / (root * root) * (t + (1 - t) * log1p(-t));
+    double t = kf_concordance(problem) * sqrt(curvature->leverage) * sqrt(square) / c;
+    return t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
 }
 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem)

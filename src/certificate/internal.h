@@ -2,12 +2,22 @@
 #ifndef KF_CERTIFICATE_INTERNAL_H
 #define KF_CERTIFICATE_INTERNAL_H
 
+#include <math.h>
+
 #include "certificate/curvature.h"
 
 /* M: the loss's third derivative is at most this times its second. */
 static inline double kf_concordance(const struct kf_problem *problem)
 {
     return problem->objective.loss->concordance;
+}
+
+/* 2 (t + (1-t) ln(1-t))/t^2, for 0 <= t < 1: what the gap may be, as a multiple of half the squared decrement. */
+static inline double kf_concordant_excess(double t)
+{
+    if (t < 1e-4) /* 1 + t/3 + t^2/6 + ..., without its cancellation */
+        return 1 + t;
+    return 2 * (t + (1 - t) * log1p(-t)) / (t * t);
 }
 
 /* H^-1, from H's lower triangle. False: H is not positive definite. */

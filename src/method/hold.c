@@ -28,88 +28,18 @@
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
 #define EARLY 2
 /* Of the model's error, as a share of x's move. */
-#define DOUBT_FIRST 0.3
 #define DOUBT_LEAST 0.02
 #define DOUBT_MOST 1.0
 #define TRIES_MOST 20
+/* Where the proof asks for more than the solver's estimate said: how much further at a time, and in all. */
+#define SHARE_STEP 1e-3
+#define SHARE_LEAST 1e-15
 
-keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse)
-{
-    hold->reuse = reuse;
-    hold->curvature.plain = hold->spread.curvature.plain = !reuse;
-    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
-                kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
-                kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
-    bool spread = kf_is_limited(problem); /* which is proved in any case */
-    if (spread)
-        room = room && kf_spread_create(problem, &hold->spread);
-    if (reuse && problem->options->guarantee == KF_GUARANTEE_ESTIMATE && !spread)
-        room = room && kf_problem_vector(problem, &hold->origin);
-    hold->doubt = DOUBT_FIRST;
-    return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
-}
-
-void kf_hold_forget(struct kf_problem *problem, void *state)
-{
-    struct kf_hold *hold = state;
-    (void)problem;
-    hold->tracked = hold->remembered = hold->modelled = false;
-    hold->doubt = DOUBT_FIRST;
-    hold->distance = 0;
-    hold->curvature.anchored = hold->curvature.certified = false;
-    kf_spread_forget(&hold->spread);
-}
-
-static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, struct kf_archive *archive)
-{
-    kf_archive_flag(archive, &hold->modelled);
-    kf_archive_flag(archive, &hold->matching);
-    kf_archive_require(archive, !hold->modelled || (hold->remembered && hold->curvature.anchored));
-    if (hold->modelled)
-        kf_archive_array(archive, &hold->moved, &hold->moved_capacity, problem->points.count);
-    kf_archive_real(archive, &hold->curvature.error);
-    kf_archive_real(archive, &hold->curvature.before);
-    kf_archive_real(archive, &hold->curvature.later);
-    kf_archive_require(archive,
-                       hold->curvature.error >= 0 && hold->curvature.before >= 0 && hold->curvature.later >= 0);
-}
-
-void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
-{
-    struct kf_hold *hold = state;
-    kf_problem_archive_vector(problem, archive, &hold->sum);
-    kf_problem_archive_vector(problem, archive, &hold->origin);
-    kf_archive_real(archive, &hold->square);
-    kf_archive_flag(archive, &hold->tracked);
-    kf_archive_flag(archive, &hold->remembered);
-    if (hold->remembered)
-        kf_archive_array(archive, &hold->slopes, &hold->slopes_capacity, problem->points.count);
-    kf_archive_real(archive, &hold->distance);
-    kf_archive_real(archive, &hold->doubt);
-    kf_goal_archive(&hold->goal, archive);
-    kf_curvature_archive(&hold->curvature, &hold->optimum, problem, archive);
-    if (archive->version > 1)
-        archive_moves(problem, hold, archive);
-    if (!kf_is_limited(problem))
-        return;
-    kf_problem_archive_vector(problem, archive, &hold->direction);
-    kf_spread_archive(problem, &hold->spread, archive);
-}
-
-void kf_hold_destroy(void *state)
-{
-    struct kf_hold *hold = state;
-    free(hold->slopes);
-    free(hold->moved);
-    free(hold->trial);
-    kf_optimum_free(&hold->optimum);
-    kf_curvature_free(&hold->curvature);
-    kf_spread_free(&hold->spread);
-}
-
-static void measure_square(struct kf_problem *problem, struct kf_hold *hold)
+/* x is another, or what was known of its points is void. */
+static void measure_anew(struct kf_problem *problem, struct kf_hold *hold)
 {
     size_t free = problem->objective.free;
+    hold->intercept.known = false;
     hold->square = kf_square(kf_size(problem) - free, problem->x + free);
 }
 
@@ -151,7 +81,7 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     hold->remembered = slopes != NULL;
     hold->modelled = hold->matching = false;
     hold->curvature.error = 0;
-    measure_square(problem, hold);
+    measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
     learn_doubt(problem, hold);
@@ -184,13 +114,29 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
     else if (hold->modelled)
         return kf_fail_memory(error);
     kf_goal_take(&hold->goal, problem, &problem->iterate.view, newest);
+    kf_intercept_take(&hold->intercept, problem, newest);
     bool room =
         kf_curvature_take(&hold->curvature, problem, newest, factors[0]) && kf_spread_take(problem, &hold->spread);
     return room ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
-/* The smaller of the two bounds, NaN where neither proves anything; the one from the gradient's norm, O(d), only where the
- * other is not enough. For estimates, what the model says and may be off by. */
+/* Where the gradient's norm proves nothing for want of convexity in the intercepts; hold->gradient is complete. Infinite where a better
+ * x would have a bound; NaN where none has, or it is not asked for. */
+static double bound_with_intercept(struct kf_problem *problem, struct kf_hold *hold)
+{
+    if (problem->options->guarantee != KF_GUARANTEE_PROVED || !kf_intercept_suits(problem))
+        return NAN;
+    bool serves = kf_intercept_serves(&hold->intercept, problem);
+    if (!serves && hold->remembered)
+        kf_intercept_gather(&hold->intercept, problem, hold->slopes);
+    else if (!serves && kf_affords(problem, problem->points.count) &&
+             kf_gap_estimate(problem, problem->x, hold->gradient) <= problem->target) /* or x has to move in any case */
+        kf_intercept_gather(&hold->intercept, problem, NULL);
+    return kf_intercept_bound(&hold->intercept, problem, hold->gradient);
+}
+
+/* The smallest of the bounds, NaN where none proves anything; those from the gradient, O(d), only where the curvature's is not
+ * enough. For estimates, what the model says and may be off by. */
 static double best_bound(struct kf_problem *problem, struct kf_hold *hold, double enough)
 {
     if (hold->origin && hold->curvature.certified) {
@@ -204,7 +150,10 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
     bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient)); /* which may be NaN: then the first one */
-    return isinf(bound) ? NAN : bound;
+    if (isfinite(bound))
+        return bound;
+    bound = bound_with_intercept(problem, hold);
+    return isinf(bound) && kf_is_limited(problem) ? NAN : bound;
 }
 
 bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
@@ -238,7 +187,7 @@ void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold)
 
 void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses)
 {
-    measure_square(problem, hold);
+    measure_anew(problem, hold);
     hold->goal.losses = losses;
     kf_curvature_move(&hold->curvature, problem, hold->sum);
 }
@@ -288,7 +237,7 @@ static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double
     kf_curvature_follow(&hold->curvature, &hold->optimum, problem, hold->slopes, hold->direction, hold->sum);
     kf_add(kf_size(problem), 1, hold->direction, problem->x);
     hold->modelled = true;
-    measure_square(problem, hold);
+    measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
     kf_curvature_doubt(&hold->curvature, error, most);
@@ -340,7 +289,7 @@ static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
     problem->steps++;
     for (size_t k = 0; k < size; k++)
         hold->sum[k] = k < objective->free ? 0 : -2 * objective->lambda * objective->weight_total * problem->x[k];
-    measure_square(problem, hold);
+    measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
     for (size_t k = 0; k < size; k++)
@@ -359,7 +308,7 @@ static void go_back(struct kf_problem *problem, struct kf_hold *hold, bool model
     }
     kf_copy(problem, hold->sum, hold->start_sum);
     hold->remembered = false;
-    measure_square(problem, hold);
+    measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     kf_curvature_move(&hold->curvature, problem, hold->sum);
 }
@@ -476,15 +425,15 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
     return problem->bound <= problem->target;
 }
 
-/* From wherever x is, with a line search; as far as the gradient's norm tells. */
-static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
+/* From wherever x is, with a line search, to a share of the target; as far as the gradient's norm tells. */
+static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hold, double share, keepfit_error *error)
 {
     keepfit_status status =
-        kf_optimum_find(&hold->optimum, problem, SOLVE_TO * problem->target, problem->x, hold->sum, error);
+        kf_optimum_find(&hold->optimum, problem, share * problem->target, problem->x, hold->sum, error);
     problem->steps++;
     hold->remembered = hold->modelled = false;
     hold->curvature.error = 0;
-    measure_square(problem, hold);
+    measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     hold->curvature.anchored = hold->curvature.certified =
         false; /* the solver has its own use for the score curvatures */
@@ -493,14 +442,20 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
     return status;
 }
 
-/* A better x lowers a relative target: until both have met. */
+/* A better x lowers a relative target: until both have met. With a free intercept the solver goes by an estimate, and has to go
+ * further if the proof asks for more. */
 static keepfit_status solve_anew(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
 {
     keepfit_status status = KEEPFIT_OK;
-    for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && kf_affords(problem, 3 * problem->points.count); k++) {
-        status = solve_once(problem, hold, error);
-        if (!(problem->bound > problem->target))
+    double share = SOLVE_TO;
+    for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && share > SHARE_LEAST &&
+                    kf_affords(problem, 3 * problem->points.count);
+         k++) {
+        status = solve_once(problem, hold, share, error);
+        if (kf_hold_is_good(problem, hold))
             break;
+        if (hold->intercept.known)
+            share *= fmin(fmax(SOLVE_TO * problem->target / problem->bound, SHARE_STEP), 0.5);
     }
     /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
     if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(problem), problem->x))
@@ -529,6 +484,7 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
         kf_factors(&problem->objective, &problem->iterate.view, j, factors);
     problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
     kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
+    hold->intercept.known = false;
     if (hold->remembered)
         kf_points_close_gap(hold->slopes, problem->points.count, 1, j);
     if (hold->modelled)
@@ -567,6 +523,8 @@ keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_e
 {
     struct kf_hold *hold = state;
     keepfit_status status = settle(problem, hold, error);
+    if (isinf(problem->bound))
+        problem->bound = NAN;
     if (!isnan(problem->bound) || !kf_is_limited(problem))
         return status;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);

@@ -12,6 +12,7 @@
 
 #include "certificate/curvature.h"
 #include "certificate/goal.h"
+#include "certificate/intercept.h"
 #include "method/method.h"
 #include "method/spread.h"
 
@@ -38,6 +39,7 @@ struct kf_hold {
     size_t slopes_capacity, moved_capacity, trial_capacity;
     struct kf_goal goal;
     struct kf_curvature curvature;
+    struct kf_intercept intercept; /* where an intercept is free */
     struct kf_optimum optimum;
     struct kf_spread spread; /* where stages are limited */
 };

@@ -85,12 +85,21 @@ static void find_rounding(const struct drawn *drawn, keepfit_fit *fit, struct st
         stage->floor += 1e-11 * value;
 }
 
+/* Whether something has to be proved. With a free intercept that takes an optimum that can be found, a Hessian and so a pass, which a limit may not
+ * allow, and a method that makes one. */
+static bool has_bound(const struct drawn *drawn, const struct stage *stage)
+{
+    bool limited = drawn->budget > 0 || drawn->factor > 0;
+    bool found = has_optimum(drawn, stage) && !isnan(stage->measured.gap);
+    return !drawn->intercept || (found && !limited && drawn->method != TABLE);
+}
+
 /* NULL, or what is wrong with a bound that should hold. */
 static const char *judge_bound(const struct drawn *drawn, const struct stage *stage)
 {
     const keepfit_report *report = &stage->report;
     if (isnan(report->bound))
-        return drawn->intercept ? NULL : "no bound";
+        return has_bound(drawn, stage) ? "no bound" : NULL;
     if (!(report->bound >= 0) || isinf(report->bound))
         return "the bound is no number";
     if (report->bound < stage->measured.gap - stage->rounding)

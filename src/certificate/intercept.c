@@ -1,0 +1,275 @@
+#include "certificate/intercept.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "certificate/internal.h"
+#include "kernels/kernels.h"
+#include "optimum/lapack.h"
+
+/* More classes are not worth K^3. */
+#define CLASSES_MOST 256
+/* Nor are more features worth the squares of their number. */
+#define MOMENT_MOST 512
+/* H is made anew when the weight has grown by more. */
+#define GROWTH_MOST 1.25
+/* Beyond it H has been lost to rounding. */
+#define SPREAD_MOST 1e10
+/* The most of mu that what is unknown of h's gradient may use up. */
+#define SHARE_MOST 0.9
+
+/* Behind the inverse there is room for the curvature of a point, or a number a class. */
+static size_t room_for(size_t outputs)
+{
+    return 2 * outputs * outputs + 2;
+}
+
+void kf_intercept_free(struct kf_intercept *intercept)
+{
+    free(intercept->inverse);
+    *intercept = (struct kf_intercept){0};
+}
+
+void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_problem *problem, struct kf_archive *archive)
+{
+    kf_archive_flag(archive, &intercept->known);
+    if (!intercept->known)
+        return;
+    intercept->outputs = problem->objective.outputs;
+    kf_archive_require(archive, kf_intercept_suits(problem));
+    kf_archive_flag(archive, &intercept->hopeless);
+    kf_archive_real(archive, &intercept->weight);
+    kf_archive_real(archive, &intercept->spread);
+    kf_archive_real(archive, &intercept->stretch);
+    kf_archive_array(archive, &intercept->inverse, &intercept->capacity, room_for(intercept->outputs));
+    kf_archive_require(archive, intercept->weight >= 0 && intercept->spread >= 0 && intercept->stretch >= 0);
+}
+
+bool kf_intercept_suits(const struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    return objective->free && objective->loss && objective->loss->probabilities && !objective->hidden &&
+           objective->lambda > 0 && objective->outputs <= CLASSES_MOST;
+}
+
+/* Softmax with one class, whose loss is 0. */
+static bool is_constant(const struct kf_objective *objective)
+{
+    return objective->outputs == 1 && objective->loss->targets == KF_MANY_CLASSES;
+}
+
+bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_problem *problem)
+{
+    return is_constant(&problem->objective) ||
+           (intercept->known && problem->objective.weight_total <= GROWTH_MOST * intercept->weight);
+}
+
+/* Whether some class has no points yet; `room` is for a number a class. */
+static bool lacks_class(const struct kf_problem *problem, double *room)
+{
+    size_t outputs = problem->objective.outputs, classes = outputs > 1 ? outputs : 2;
+    memset(room, 0, classes * sizeof *room);
+    for (size_t j = 0; j < problem->points.count; j++) {
+        double target = problem->points.place[j].target;
+        room[outputs > 1 ? (size_t)target : target > 0] += problem->points.place[j].weight;
+    }
+    for (size_t k = 0; k < classes; k++)
+        if (!(room[k] > 0))
+            return true;
+    return false;
+}
+
+/* What the curvature of a point's loss is at most. */
+static double largest_curve(const struct kf_objective *objective, const double *curve)
+{
+    size_t outputs = objective->outputs;
+    double most = curve[0];
+    for (size_t k = 1; k < outputs; k++)
+        most = fmax(most, curve[k * outputs + k]);
+    return outputs > 1 ? 2 * most : most; /* a row of diag(p) - pp' has p(1-p) on the diagonal, and as much beside it */
+}
+
+/* The row without the intercept. */
+static keepfit_row rest_of_row(const struct kf_problem *problem, size_t j)
+{
+    keepfit_row row = kf_points_row(&problem->points, j);
+    return (keepfit_row){row.count - 1, row.index ? row.index + 1 : NULL, row.value + 1};
+}
+
+static double stretch_of(const struct kf_problem *problem, size_t j, const double *curve)
+{
+    keepfit_row row = rest_of_row(problem, j);
+    return largest_curve(&problem->objective, curve) * kf_square(row.count, row.value);
+}
+
+/* Point j's curvature at problem->x, times its weight. */
+static void curve_at(struct kf_problem *problem, size_t j, const double *slopes, double *curve)
+{
+    struct kf_objective *objective = &problem->objective;
+    struct kf_view view = kf_dense_view(problem->x);
+    if (slopes) {
+        *curve = kf_curve_recalled(problem, j, slopes[j]);
+        return;
+    }
+    objective->type->curve(objective, &view, j, curve);
+    kf_scale(objective->outputs * objective->outputs, problem->points.place[j].weight, curve);
+}
+
+/* matrix += scale row row', of size x size numbers, in its lower triangle by columns */
+static void add_square(const keepfit_row *row, double scale, double *matrix, size_t size)
+{
+    for (size_t k = 0; k < row->count; k++) {
+        size_t column = row->index ? row->index[k] - 1 : k;
+        for (size_t l = k; l < row->count; l++)
+            matrix[column * size + (row->index ? row->index[l] - 1 : l)] += scale * row->value[k] * row->value[l];
+    }
+}
+
+/* A number that no eigenvalue of the matrix exceeds, and that is hardly more than the largest: the fourth root of the sum of their fourth
+ * powers. `room` is for two such matrices. */
+static double largest_eigenvalue(const double *matrix, size_t size, double *room)
+{
+    double *both = room, *square = room + size * size, one = 1, zero = 0, sum = 0;
+    int n = (int)size;
+    for (size_t k = 0; k < size; k++)
+        for (size_t l = k; l < size; l++)
+            both[k * size + l] = both[l * size + k] = matrix[k * size + l];
+    dsyrk_("L", "N", &n, &n, &one, both, &n, &zero, square, &n);
+    for (size_t k = 0; k < size; k++)
+        for (size_t l = k; l < size; l++)
+            sum += (l > k ? 2 : 1) * square[k * size + l] * square[k * size + l];
+    return sqrt(sqrt(sum));
+}
+
+/* The sums over all points; `one` has room for the curvature of one. `moment`, unless it is NULL, is zeros, and room for two such matrices
+ * behind it: for sum |curvature_j| row_j row_j', whose eigenvalues are at most its trace, and mostly much less. */
+static void sum_curves(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes, double *one,
+                       double *moment)
+{
+    size_t each = intercept->outputs * intercept->outputs, features = problem->objective.slots - 1;
+    memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
+    intercept->stretch = 0;
+    for (size_t j = 0; j < problem->points.count; j++) {
+        curve_at(problem, j, slopes, one);
+        kf_add(each, 1, one, intercept->inverse);
+        intercept->stretch += stretch_of(problem, j, one);
+        keepfit_row row = rest_of_row(problem, j);
+        if (moment)
+            add_square(&row, largest_curve(&problem->objective, one), moment, features);
+    }
+    if (moment)
+        intercept->stretch =
+            fmin(intercept->stretch, largest_eigenvalue(moment, features, moment + features * features));
+    if (!slopes)
+        problem->objective.fo += problem->points.count;
+}
+
+/* The inverse, both triangles. Several classes: shifting all their intercepts changes nothing, so that direction is made up for, and what
+ * is asked for later has no part in it. False: there is none. */
+static bool invert(double *matrix, size_t outputs)
+{
+    int n = (int)outputs, info;
+    double trace = 0;
+    for (size_t k = 0; k < outputs; k++)
+        trace += matrix[k * outputs + k];
+    for (size_t k = 0; k < outputs * outputs && outputs > 1; k++)
+        matrix[k] += trace / (double)(outputs * outputs);
+    dpotrf_("L", &n, matrix, &n, &info);
+    if (info == 0)
+        dpotri_("L", &n, matrix, &n, &info);
+    for (size_t k = 0; k < outputs; k++)
+        for (size_t l = 0; l < k; l++)
+            matrix[k * outputs + l] = matrix[l * outputs + k];
+    return info == 0;
+}
+
+/* The largest squared difference of two entries of d, d'Hd = 1, from H's inverse. */
+static double largest_spread(const double *inverse, size_t outputs)
+{
+    double most = outputs > 1 ? 0 : inverse[0];
+    for (size_t k = 0; k < outputs; k++)
+        for (size_t l = 0; l < k; l++)
+            most = fmax(most, inverse[k * outputs + k] + inverse[l * outputs + l] - 2 * inverse[k * outputs + l]);
+    return most;
+}
+
+void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes)
+{
+    size_t outputs = problem->objective.outputs, each = outputs * outputs;
+    if (!KF_RESERVE(intercept->inverse, intercept->capacity, room_for(outputs))) {
+        problem->objective.memory_failed = true;
+        return;
+    }
+    double *room = intercept->inverse + each;
+    intercept->known = true;
+    intercept->outputs = outputs;
+    intercept->weight = problem->objective.weight_total;
+    intercept->spread = INFINITY;
+    intercept->stretch = 0;
+    intercept->hopeless = lacks_class(problem, room);
+    if (intercept->hopeless) {
+        memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
+        return;
+    }
+    size_t features = problem->objective.slots - 1;
+    bool has_moment = outputs > 1 && features > 0 && features <= MOMENT_MOST;
+    double *moment = has_moment ? kf_allocate(3 * features * features, sizeof *moment) : NULL;
+    problem->objective.memory_failed |= has_moment && !moment;
+    sum_curves(intercept, problem, slopes, room, moment);
+    free(moment);
+    if (invert(intercept->inverse, outputs))
+        intercept->spread = largest_spread(intercept->inverse, outputs);
+}
+
+void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j)
+{
+    double *one = intercept->inverse + intercept->outputs * intercept->outputs;
+    const struct kf_place *place = &problem->points.place[j];
+    if (intercept->hopeless && !(j && place[-1].target == place->target && place[-1].weight > 0))
+        intercept->known = false; /* it may be of the class that was missing */
+    if (!intercept->known || intercept->hopeless)
+        return;
+    curve_at(problem, j, NULL, one);
+    intercept->stretch += stretch_of(problem, j, one);
+}
+
+/* |v_b|^2_{H^-1}/W */
+static double squared_length(const struct kf_intercept *intercept, const double *v)
+{
+    size_t outputs = intercept->outputs;
+    double square = 0;
+    for (size_t k = 0; k < outputs; k++)
+        square += v[k] * kf_dot(outputs, intercept->inverse + k * outputs, v);
+    return fmax(square, 0);
+}
+
+/* The bound of the coordinates that are not free, where their gradient may be off by `error`: of mu a share goes to the error, which
+ * in the whole space comes to (|gradient| + error)^2/(2 mu). */
+static double bound_of_rest(const struct kf_problem *problem, const double *gradient, double error)
+{
+    double mu = 2 * problem->objective.lambda, exact = kf_held_bound(problem, mu, problem->x, gradient);
+    if (!(error > 0))
+        return exact;
+    double share = fmin(error / (sqrt(2 * mu * exact) + error), SHARE_MOST);
+    return error * error / (2 * mu * share) + kf_held_bound(problem, mu * (1 - share), problem->x, gradient);
+}
+
+double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
+                          const double *gradient)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double weight = objective->weight_total, spread = weight * intercept->spread;
+    if (is_constant(objective)) /* nothing depends on the intercept */
+        return bound_of_rest(problem, gradient, 0);
+    if (!intercept->known || intercept->hopeless || !(spread < SPREAD_MOST))
+        return NAN;
+    double square = weight * squared_length(intercept, gradient), t = sqrt(spread * square);
+    if (!(t < 1))
+        return INFINITY;
+    double error = sqrt(intercept->stretch / weight / spread) * t / (1 - t);
+    if (objective->outputs == 1)
+        error = fmin(error, objective->row_most * fabs(gradient[0]));
+    return square / 2 * kf_concordant_excess(t) + bound_of_rest(problem, gradient, error);
+}

@@ -1,0 +1,51 @@
+/* A proof of the gap where an intercept is free, for losses of probabilities (logistic, softmax), with any number of features and
+ * in any domain.
+ *
+ * Let b be the intercepts (one, or one for each of K classes), w the rest of x, and h(w) = min over b of g(w, b), which is as convex
+ * in w as the regulariser. With v the gradient of g at x,
+ *
+ *   gap  <=  (g(w,b) - h(w)) + (h(w) - min h)
+ *
+ * The first part has K unknowns, and H = (1/W) sum w_j (curvature of loss_j in its scores) for a Hessian: with
+ * N = |v_b|_{H^-1}, and R the largest difference between two entries of a d with |d|_H = 1 (for one intercept, its own size),
+ *
+ *   g(w,b) - h(w)  <=  (t + (1-t) ln(1-t))/R^2,     t = R N < 1
+ *
+ * The second part has the gradient of h, which is v_w but for what it changes by on the way to the best b, and that is at most
+ *
+ *   E  =  sqrt(q) (t/(1-t))/R,     q = (1/W) sum w_j |row j|^2 (largest eigenvalue of loss_j's curvature)
+ *
+ * and A |v_b| where there is one intercept, with A the largest |row|. docs/guarantee.md derives it. H is made of the points at one x, and only
+ * grows by those that come later; q takes them in. */
+#ifndef KF_INTERCEPT_H
+#define KF_INTERCEPT_H
+
+#include "iterate/problem.h"
+
+struct kf_intercept {
+    bool known;     /* what follows is of problem->x */
+    bool hopeless;  /* a class without points pulls its intercept away without end */
+    size_t outputs; /* K, then */
+    double weight;  /* W, then */
+    double spread;  /* R^2/W */
+    double stretch; /* q W, of all points */
+    double *inverse;
+    size_t capacity;
+};
+
+void kf_intercept_free(struct kf_intercept *intercept);
+void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_problem *problem, struct kf_archive *archive);
+
+/* Whether there is a free intercept that nothing else proves anything of. */
+bool kf_intercept_suits(const struct kf_problem *problem);
+/* Whether H is of this x, and of nearly all points. */
+bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_problem *problem);
+/* Makes it at problem->x: one FO a point, or none where the points' slopes there are remembered (not NULL). */
+void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes);
+/* Point j has come. */
+void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j);
+/* The bound, infinite while t is 1 or more; NaN where there is none. */
+double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
+                          const double *gradient);
+
+#endif

@@ -1,0 +1,84 @@
+/* What methods that hold x keep from stage to stage: made, written, forgotten. */
+#include <stdlib.h>
+
+#include "method/hold.h"
+
+/* What is taken for the model's error, as a share of x's move, until there is something to learn it from. */
+#define DOUBT_FIRST 0.3
+
+keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse)
+{
+    hold->reuse = reuse;
+    hold->curvature.plain = hold->spread.curvature.plain = !reuse;
+    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
+                kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
+                kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
+    bool spread = kf_is_limited(problem); /* which is proved in any case */
+    if (spread)
+        room = room && kf_spread_create(problem, &hold->spread);
+    if (reuse && problem->options->guarantee == KF_GUARANTEE_ESTIMATE && !spread)
+        room = room && kf_problem_vector(problem, &hold->origin);
+    hold->doubt = DOUBT_FIRST;
+    return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
+}
+
+void kf_hold_forget(struct kf_problem *problem, void *state)
+{
+    struct kf_hold *hold = state;
+    (void)problem;
+    hold->tracked = hold->remembered = hold->modelled = false;
+    hold->doubt = DOUBT_FIRST;
+    hold->distance = 0;
+    hold->curvature.anchored = hold->curvature.certified = hold->intercept.known = false;
+    kf_spread_forget(&hold->spread);
+}
+
+static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, struct kf_archive *archive)
+{
+    kf_archive_flag(archive, &hold->modelled);
+    kf_archive_flag(archive, &hold->matching);
+    kf_archive_require(archive, !hold->modelled || (hold->remembered && hold->curvature.anchored));
+    if (hold->modelled)
+        kf_archive_array(archive, &hold->moved, &hold->moved_capacity, problem->points.count);
+    kf_archive_real(archive, &hold->curvature.error);
+    kf_archive_real(archive, &hold->curvature.before);
+    kf_archive_real(archive, &hold->curvature.later);
+    kf_archive_require(archive,
+                       hold->curvature.error >= 0 && hold->curvature.before >= 0 && hold->curvature.later >= 0);
+}
+
+void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+{
+    struct kf_hold *hold = state;
+    kf_problem_archive_vector(problem, archive, &hold->sum);
+    kf_problem_archive_vector(problem, archive, &hold->origin);
+    kf_archive_real(archive, &hold->square);
+    kf_archive_flag(archive, &hold->tracked);
+    kf_archive_flag(archive, &hold->remembered);
+    if (hold->remembered)
+        kf_archive_array(archive, &hold->slopes, &hold->slopes_capacity, problem->points.count);
+    kf_archive_real(archive, &hold->distance);
+    kf_archive_real(archive, &hold->doubt);
+    kf_goal_archive(&hold->goal, archive);
+    kf_curvature_archive(&hold->curvature, &hold->optimum, problem, archive);
+    if (archive->version > 1) {
+        archive_moves(problem, hold, archive);
+        kf_intercept_archive(&hold->intercept, problem, archive);
+    }
+    if (!kf_is_limited(problem))
+        return;
+    kf_problem_archive_vector(problem, archive, &hold->direction);
+    kf_spread_archive(problem, &hold->spread, archive);
+}
+
+void kf_hold_destroy(void *state)
+{
+    struct kf_hold *hold = state;
+    free(hold->slopes);
+    free(hold->moved);
+    free(hold->trial);
+    kf_optimum_free(&hold->optimum);
+    kf_curvature_free(&hold->curvature);
+    kf_intercept_free(&hold->intercept);
+    kf_spread_free(&hold->spread);
+}
