@@ -33,6 +33,7 @@ static const char *const problems[] = {
     "method=quadratic loss=logistic stage-budget=200",
     "method=table loss=softmax stage-budget=200",
     "method=table loss=squared domain=box:-1:1 stage-budget=200",
+    "method=refit loss=softmax intercept=true stage-budget=200",
 };
 #define PROBLEMS (sizeof problems / sizeof problems[0])
 
@@ -56,7 +57,8 @@ static const struct base *base_of(size_t problem)
     if (base->options)
         return base;
     char settings[128];
-    snprintf(settings, sizeof settings, "lambda=0.1 bias=1 %s", problems[problem]);
+    bool free = strstr(problems[problem], "intercept") != NULL;
+    snprintf(settings, sizeof settings, "lambda=0.1 %s%s", free ? "" : "bias=1 ", problems[problem]);
     base->options = fuzz_options(settings);
     keepfit_fit *fit = NULL;
     FUZZ_LAW(keepfit_fit_create(base->options, &fit, NULL) == KEEPFIT_OK);

@@ -139,7 +139,7 @@ for choice in range(24):
     seed("journal", "%d-a-number" % choice, choice, bytes([64 + 8 * choice % 160, 0, 0x80 + choice % 16]))
     seed("journal", "%d-cut" % choice, choice, bytes([100 * choice % 256, choice % 16, 0xff]))
 
-for problem in range(19):
+for problem in range(20):
     seed("snapshot", "%d-as-it-is" % problem, problem, b"")
     seed("snapshot", "%d-a-bit" % problem, problem, bytes([8 * problem, 0, 0x20]))
     seed("snapshot", "%d-a-number" % problem, problem, bytes([16, 1, 0x80 + problem % 16]))
