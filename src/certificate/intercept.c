@@ -225,12 +225,12 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *prob
 
 void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j)
 {
-    double *one = intercept->inverse + intercept->outputs * intercept->outputs;
     const struct kf_place *place = &problem->points.place[j];
     if (intercept->hopeless && !(j && place[-1].target == place->target && place[-1].weight > 0))
         intercept->known = false; /* it may be of the class that was missing */
     if (!intercept->known || intercept->hopeless)
         return;
+    double *one = intercept->inverse + intercept->outputs * intercept->outputs;
     curve_at(problem, j, NULL, one);
     intercept->stretch += stretch_of(problem, j, one);
 }
