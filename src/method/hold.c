@@ -14,7 +14,6 @@
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
 #define GROWTH_MOST 2
 #define STRETCH_MOST 0.5
-#define PROOF_GROWTH 1.25
 #define LOST_MOST 0.3
 #define CHEAP_MOST 32
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
@@ -495,13 +494,6 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     kf_spread_leave(problem, hold, j);
 }
 
-/* Whether a bound, with a free intercept the only one there is, might be had again from a Hessian of all points. */
-static bool has_lost_proof(const struct kf_problem *problem, const struct kf_hold *hold)
-{
-    return isnan(problem->bound) && hold->curvature.certified &&
-           problem->objective.weight_total > PROOF_GROWTH * hold->curvature.weight;
-}
-
 /* What a stage does when its points are in. */
 static keepfit_status settle(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
 {
@@ -512,7 +504,7 @@ static keepfit_status settle(struct kf_problem *problem, struct kf_hold *hold, k
         kf_spread_work(problem, hold);
         return KEEPFIT_OK;
     }
-    if (kf_hold_is_good(problem, hold) && !has_lost_proof(problem, hold))
+    if (kf_hold_is_good(problem, hold))
         return KEEPFIT_OK;
     if (kf_curvature_suits(problem) && (model_step(problem, hold) || improve(problem, hold)))
         return KEEPFIT_OK;
