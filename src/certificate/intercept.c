@@ -263,8 +263,10 @@ double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_
     double weight = objective->weight_total, spread = weight * intercept->spread;
     if (is_constant(objective)) /* nothing depends on the intercept */
         return bound_of_rest(problem, gradient, 0);
-    if (!intercept->known || intercept->hopeless || !(spread < SPREAD_MOST))
+    if (!intercept->known || intercept->hopeless)
         return NAN;
+    if (!(spread < SPREAD_MOST))
+        return INFINITY;
     double square = weight * squared_length(intercept, gradient), t = sqrt(spread * square);
     if (!(t < 1))
         return INFINITY;

@@ -44,7 +44,7 @@ bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_p
 void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes);
 /* Point j has come. */
 void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j);
-/* The bound, infinite while t is 1 or more; NaN where there is none. */
+/* The bound, infinite where a better x would have one; NaN where none has. */
 double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
                           const double *gradient);
 
