@@ -66,19 +66,42 @@ bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_p
            (intercept->known && problem->objective.weight_total <= GROWTH_MOST * intercept->weight);
 }
 
-/* Whether some class has no points yet; `room` is for a number a class. */
-static bool lacks_class(const struct kf_problem *problem, double *room)
+/* The weight of each class; for one score, of the two sides of 0. */
+static size_t weigh_classes(const struct kf_problem *problem, double *weights)
 {
     size_t outputs = problem->objective.outputs, classes = outputs > 1 ? outputs : 2;
-    memset(room, 0, classes * sizeof *room);
+    memset(weights, 0, classes * sizeof *weights);
     for (size_t j = 0; j < problem->points.count; j++) {
         double target = problem->points.place[j].target;
-        room[outputs > 1 ? (size_t)target : target > 0] += problem->points.place[j].weight;
+        weights[outputs > 1 ? (size_t)target : target > 0] += problem->points.place[j].weight;
     }
+    return classes;
+}
+
+static bool lacks_class(const struct kf_problem *problem, double *room)
+{
+    size_t classes = weigh_classes(problem, room);
     for (size_t k = 0; k < classes; k++)
         if (!(room[k] > 0))
             return true;
     return false;
+}
+
+static bool is_astray(const struct kf_intercept *intercept, const struct kf_problem *problem)
+{
+    return !(problem->objective.weight_total * intercept->spread < SPREAD_MOST);
+}
+
+void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_problem *problem)
+{
+    if (!intercept->known || intercept->hopeless || !is_astray(intercept, problem))
+        return;
+    double *weights = intercept->inverse + intercept->outputs * intercept->outputs;
+    size_t classes = weigh_classes(problem, weights);
+    if (intercept->outputs == 1)
+        problem->x[0] = log(weights[1] / weights[0]);
+    for (size_t k = 0; k < classes && intercept->outputs > 1; k++)
+        problem->x[k] = log(weights[k] / problem->objective.weight_total);
 }
 
 /* What the curvature of a point's loss is at most. */
@@ -265,7 +288,7 @@ double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_
         return bound_of_rest(problem, gradient, 0);
     if (!intercept->known || intercept->hopeless)
         return NAN;
-    if (!(spread < SPREAD_MOST))
+    if (is_astray(intercept, problem))
         return INFINITY;
     double square = weight * squared_length(intercept, gradient), t = sqrt(spread * square);
     if (!(t < 1))

@@ -47,5 +47,8 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *proble
 /* The bound, infinite where a better x would have one; NaN where none has. */
 double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
                           const double *gradient);
+/* Where H has been lost to rounding, since the losses are flat so far out, and no step leads back: the intercepts become those that
+ * would be best if nothing else were known than how much weight each class has. */
+void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_problem *problem);
 
 #endif

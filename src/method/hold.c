@@ -450,6 +450,7 @@ static keepfit_status solve_anew(struct kf_problem *problem, struct kf_hold *hol
     for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && share > SHARE_LEAST &&
                     kf_affords(problem, 3 * problem->points.count);
          k++) {
+        kf_intercept_bring_back(&hold->intercept, problem);
         status = solve_once(problem, hold, share, error);
         if (kf_hold_is_good(problem, hold))
             break;
