@@ -30,8 +30,9 @@
 /* Only losses that bend less away from 0 than at it allow longer steps. */
 #define STEP_MOST(loss) ((loss) && (loss)->probabilities ? 1.0 : STEP_FIRST)
 #define STEP_LEAST 0.02
-/* So many rounds, or walks, without a hundredth less lead nowhere: epsilon is below what rounding leaves. */
+/* So many rounds and steps, or walks, without a hundredth less lead nowhere: epsilon is below what rounding leaves. */
 #define ROUNDS_IDLE 1000
+#define STEPS_IDLE 100000
 #define WALKS_IDLE 8
 #define WORTH_WHILE 0.99
 #define PASSES_MOST 4 /* a round */
@@ -156,7 +157,7 @@ static uint64_t round_length(const struct kf_problem *problem)
 /* The least that has been reached, and how often in vain since. */
 struct progress {
     double least;
-    int idle;
+    uint64_t idle;
 };
 
 static void take_note(struct progress *progress, double reached)
@@ -173,10 +174,11 @@ static bool walk_until(struct kf_problem *problem, struct table *table, double e
 {
     bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
     uint64_t round = round_length(problem), walked = 0;
+    uint64_t patience = STEPS_IDLE / round > ROUNDS_IDLE ? STEPS_IDLE / round : ROUNDS_IDLE;
     uint64_t after = proved ? 2 * problem->points.count : 0;
     double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
     struct progress progress = {.least = estimate};
-    while (!(estimate <= enough) && progress.idle < ROUNDS_IDLE && kf_affords(problem, round + after)) {
+    while (!(estimate <= enough) && progress.idle < patience && kf_affords(problem, round + after)) {
         uint64_t usual = (uint64_t)fmin(USUAL_SHARE * table->usual, (double)ROUNDS_IDLE * (double)round);
         uint64_t steps = walked == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;
         walk(problem, table, steps);
@@ -191,7 +193,7 @@ static bool walk_until(struct kf_problem *problem, struct table *table, double e
         table->step = now < estimate ? fmin(1.1 * table->step, most) : fmax(0.5 * table->step, STEP_LEAST);
         estimate = now;
     }
-    if (progress.idle < ROUNDS_IDLE)
+    if (progress.idle < patience)
         table->usual += 0.5 * ((double)walked - table->usual);
     return estimate <= enough;
 }

@@ -445,7 +445,7 @@ static void test_out_of_reach(struct tap *tap, const char *method, const char *d
         honest = honest && report.bound > report.target && report.bound < 1e-9;
     }
     keepfit_fit_measure(fit, 7, &measured);
-    tap_check(tap, honest && report.fo < 300000 && measured.gap < 1e-9,
+    tap_check(tap, honest && report.fo < 3000000 && measured.gap < 1e-9,
               "%s, domain %s: epsilon out of reach, %.0f FOs a stage, bound %.1e", method, domain,
               (double)report.fo / 12, report.bound);
     keepfit_fit_free(fit);
