@@ -43,8 +43,12 @@ void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_proble
     kf_archive_real(archive, &intercept->weight);
     kf_archive_real(archive, &intercept->spread);
     kf_archive_real(archive, &intercept->stretch);
-    kf_archive_array(archive, &intercept->inverse, &intercept->capacity, room_for(intercept->outputs));
     kf_archive_require(archive, intercept->weight >= 0 && intercept->spread >= 0 && intercept->stretch >= 0);
+    if (archive->status == KEEPFIT_OK && archive->reading &&
+        !KF_RESERVE(intercept->inverse, intercept->capacity, room_for(intercept->outputs)))
+        archive->status = KEEPFIT_NO_MEMORY;
+    if (archive->status == KEEPFIT_OK)
+        kf_archive_reals(archive, intercept->inverse, intercept->outputs * intercept->outputs);
 }
 
 bool kf_intercept_suits(const struct kf_problem *problem)
