@@ -111,6 +111,8 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_o
                          const struct kf_problem *problem, const double *slopes, const double *step, double *sum);
 /* The sum is off by so much, and r is `most`. */
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
+/* What the gradient is off by, as a plain length. */
+double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* The bound where the gradient of the model is 0, and such a doubt all there is; infinite where it would not last. */
 double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
                             double most);

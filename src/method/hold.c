@@ -134,6 +134,16 @@ static double bound_with_intercept(struct kf_problem *problem, struct kf_hold *h
     return kf_intercept_bound(&hold->intercept, problem, hold->gradient);
 }
 
+/* From the norm of a gradient that is off by something; hold->gradient is complete. Infinite where an intercept is free. */
+static double bound_of_model(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    if (problem->objective.free || !hold->curvature.certified)
+        return INFINITY;
+    double length =
+        sqrt(kf_square(kf_size(problem), hold->gradient)) + kf_curvature_error_norm(&hold->curvature, problem);
+    return length * length / (4 * problem->objective.lambda);
+}
+
 /* The smallest of the bounds, NaN where none proves anything; those from the gradient, O(d), only where the curvature's is not
  * enough. For estimates, what the model says and may be off by. */
 static double best_bound(struct kf_problem *problem, struct kf_hold *hold, double enough)
@@ -145,9 +155,11 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     double bound = kf_curvature_bound(&hold->curvature, problem);
     if (!(bound <= enough) && kf_curvature_refine(&hold->curvature, problem))
         bound = kf_curvature_bound(&hold->curvature, problem);
-    if (bound <= enough || hold->modelled)
+    if (bound <= enough || (hold->modelled && isfinite(bound)))
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+    if (hold->modelled)
+        return bound_of_model(problem, hold);
     bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient)); /* which may be NaN: then the first one */
     if (isfinite(bound))
         return bound;
@@ -516,6 +528,11 @@ keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_e
 {
     struct kf_hold *hold = state;
     keepfit_status status = settle(problem, hold, error);
+    if (hold->modelled &&
+        !hold->curvature.certified) { /* stopped halfway, with nothing to tell what the sum is worth */
+        refresh(problem, hold, NAN);
+        kf_hold_judge(problem, hold);
+    }
     if (isinf(problem->bound))
         problem->bound = NAN;
     if (!isnan(problem->bound) || !kf_is_limited(problem))
