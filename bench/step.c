@@ -1,8 +1,8 @@
 /* Times of the inner parts, one line of CSV a case; run.py puts them together.
  *
  *   bench_step METHOD FEATURES NNZ ROWS STEPS         an inner step against the bare dots and updates over rows drawn the
- *                                                     same way: method,features,nnz,step_ns,bare_ns,kernels_ns (bare: on
- *                                                     one plain vector; kernels: on the two that the scaled iterate has)
+ *                                                     same way: method,features,nnz,step_ns,bare_ns,single_ns (bare: all
+ *                                                     vectors that the step changes; single: x alone)
  *   bench_step METHOD FEATURES NNZ ROWS STEPS quiet   fits only, for counting instructions from outside
  *   bench_step pass FEATURES NNZ ROWS THREADS         a pass of full gradients: pass,features,nnz,threads,seconds
  *   bench_step parse FILE                             reading points, nothing else: parse,rows,bytes,seconds
@@ -94,24 +94,24 @@ static double stage_time(keepfit_fit *fit, struct maker *maker, uint64_t steps)
     return now() - start;
 }
 
-/* One dot and one update of x over a row drawn at random; for csvrg the newest row as well, as in its estimator. The rows
- * are drawn and asked for ahead as the methods do it, and the loops are the library's own, and, as in any step, the update is by a multiple
- * that depends on the dot: nothing is left out but the method and the loss. */
-static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest, bool pairs)
+/* One dot and one update of x over a row drawn at random; for saga an update of the sum of its table as well, which x takes a part of, for
+ * csvrg the newest row, as in its estimator. The rows are drawn and asked for ahead as the methods do it, and the loops are the
+ * library's own, and, as in any step, the update is by a multiple that depends on the dot: nothing is left out but the method and
+ * the loss. Sparse, x and the sum lie side by side, as in the scaled iterate. */
+static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest, bool sum)
 {
     const struct kf_points *points = &fit->problem.points;
     const struct kf_kernels *kernels = fit->problem.objective.kernels;
     size_t size = kf_size(&fit->problem);
-    double *x = kf_allocate_numbers(2 * size), sink = 0;
-    struct kf_sampler sampler;
+    double *x = kf_allocate_numbers(2 * size + 64), *m = x + (size + 7) / 8 * 8, sink = 0;
     double start = now();
-    kf_sampler_start(&sampler, &fit->problem, points->count, steps, NULL);
+    kf_sampler_start(&fit->problem, points->count, steps, NULL);
     for (uint64_t t = 0; t < steps && x; t++) {
-        size_t drawn = kf_sampler_next(&sampler);
+        size_t drawn = kf_sampler_next(&fit->problem);
         for (int k = 0; k <= newest; k++) {
             keepfit_row row = kf_points_row(points, k ? points->count - 1 : drawn);
             double z;
-            if (pairs) {
+            if (row.index && sum) {
                 struct kf_pair sums = kernels->pair_dot(&row, x);
                 z = sums.first + 1e-9 * sums.second;
                 kernels->pair_add(&row, 1e-9 - 1e-9 * z, 1e-9 * z, x);
@@ -121,7 +121,10 @@ static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest, bool pair
                 kf_row_add(&row, 1, &factor, 1, x);
             } else {
                 z = kernels->dot(row.count, row.value, x);
-                kernels->add(row.count, 1e-9 - 1e-9 * z, row.value, x);
+                if (sum)
+                    kernels->advance(size, 0.999, 1e-9, row.value, 1e-9 - 1e-9 * z, 1e-9 * z, x, m);
+                else
+                    kernels->add(row.count, 1e-9 - 1e-9 * z, row.value, x);
             }
             sink += z;
         }
@@ -189,19 +192,19 @@ int main(int count, char **words)
     } else if (count > 6) {
         stage_time(fit, &maker, steps);
     } else {
-        double step = 1e30, bare = 1e30, kernels = 1e30;
+        double step = 1e30, bare = 1e30, single = 1e30;
         bool newest = strcmp(words[1], "csvrg") == 0;
         for (int repeat = 0; repeat < 5; repeat++) { /* the fastest of each: what disturbs only adds */
             double few = stage_time(fit, &maker, steps / 10), many = stage_time(fit, &maker, steps);
-            double own = (many - few) / (0.9 * (double)steps),
-                   plain = bare_time(fit, steps, newest, false) / (double)steps;
-            double paired = bare_time(fit, steps, newest, true) / (double)steps;
-            kernels = paired < kernels ? paired : kernels;
+            double own = (many - few) / (0.9 * (double)steps);
+            double all = bare_time(fit, steps, newest, !newest) / (double)steps;
+            double alone = bare_time(fit, steps, newest, false) / (double)steps;
+            single = alone < single ? alone : single;
             step = own < step ? own : step;
-            bare = plain < bare ? plain : bare;
+            bare = all < bare ? all : bare;
         }
         printf("%s,%zu,%zu,%.1f,%.1f,%.1f\n", words[1], maker.features, maker.nnz, 1e9 * step, 1e9 * bare,
-               1e9 * kernels);
+               1e9 * single);
     }
     keepfit_fit_free(fit);
     free(maker.value);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "iterate/problem.h"
 #include "iterate/scaled.h"
+#include "iterate/whole.h"
 #include "objective/deferred.h"
 
 void kf_iterate_moved(struct kf_problem *problem)
@@ -211,66 +212,29 @@ size_t kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, cons
     return count;
 }
 
-/* Whether the iterate is dense and each sampled row covers all of it: the case of dense data. */
-static bool are_whole(const struct kf_problem *problem, const struct kf_sample *samples, size_t count)
-{
-    const struct kf_objective *objective = &problem->objective;
-    const struct kf_iterate *iterate = &problem->iterate;
-    if (iterate->scaled || !kf_is_single(objective) || objective->free || !iterate->drift ||
-        iterate->needs & KF_NEEDS_BEFORE)
-        return false;
-    for (size_t k = 0; k < count; k++) {
-        const struct kf_place *place = &problem->points.place[samples[k].point];
-        if (!place->dense || place->count != kf_size(problem))
-            return false;
-    }
-    return true;
-}
-
-/* kf_step_sampled in registers from end to end: at some fifty features what goes through memory in between costs as much as
- * the rows. */
-static void step_whole(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
-                       size_t count)
-{
-    struct kf_objective *objective = &problem->objective;
-    const struct kf_kernels *kernels = objective->kernels;
-    size_t size = kf_size(problem);
-    double *x = problem->x, *drift = problem->iterate.drift, change[KF_SAMPLES_MOST];
-    for (size_t k = 0; k < count; k++) {
-        const struct kf_place *place = &problem->points.place[samples[k].point];
-        double z = kernels->dot(size, place->value, x);
-        double *remembered = samples[k].remembered, then = remembered ? *remembered : 0;
-        double now = place->weight * objective->loss->slope(z, place->target, objective->delta);
-        if (remembered && samples[k].renew)
-            *remembered = now;
-        change[k] = now - then;
-    }
-    for (size_t k = 0; k < count; k++) {
-        const double *row = problem->points.place[samples[k].point].value;
-        double first = -step * samples[k].scale * change[k], second = samples[k].drift * change[k];
-        if (k == 0)
-            kernels->advance(size, 1 - 2 * objective->lambda * step, -step * drift_scale, row, first, second, x, drift);
-        else
-            kernels->add(size, first, row, x);
-        if (k > 0 && samples[k].drift != 0)
-            kernels->add(size, second, row, drift);
-    }
-    objective->fo += count;
-    problem->steps++;
-    if (!kf_domain_is_whole(&problem->domain))
-        kf_project(problem, x);
-}
-
 void kf_step_sampled(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
                      size_t count)
 {
-    if (are_whole(problem, samples, count)) {
-        step_whole(problem, step, drift_scale, samples, count);
+    if (kf_step_whole(problem, step, drift_scale, samples, count))
         return;
-    }
     struct kf_term terms[KF_TERMS_MOST];
     size_t made = kf_sample_terms(problem, &problem->iterate.view, samples, count, terms);
+    kf_sampler_refill(problem); /* while the slopes are on their way */
     kf_step(problem, step, drift_scale, terms, made);
+}
+
+void kf_steps(struct kf_problem *problem, const struct kf_course *course)
+{
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    kf_sampler_start(problem, course->bound, course->count, course->table);
+    if (kf_steps_whole(problem, course))
+        return;
+    for (uint64_t t = 0; t < course->count; t++) {
+        struct kf_sample samples[] = {course->drawn, course->other};
+        samples[0].point = kf_sampler_next(problem);
+        samples[0].remembered = course->table ? course->table + samples[0].point * each : NULL;
+        kf_step_sampled(problem, course->step, course->drift_scale, samples, course->with_other ? 2 : 1);
+    }
 }
 
 double *kf_borrow(struct kf_problem *problem)
@@ -364,64 +328,4 @@ void kf_average_end(struct kf_problem *problem)
     else
         kf_copy(problem, problem->x, iterate->average);
     iterate->averaging = false;
-}
-
-/* Draws one more, and asks for its place; the row of one drawn earlier is asked for when its place has had time to come. */
-static void draw_ahead(struct kf_sampler *sampler)
-{
-    const struct kf_points *points = &sampler->problem->points;
-    size_t drawn = kf_random_below(&sampler->problem->random, sampler->bound);
-    sampler->ring[sampler->drawn % KF_AHEAD_MOST] = drawn;
-    kf_points_prefetch_place(points, drawn);
-    if (sampler->drawn >= KF_AHEAD / 2)
-        kf_points_prefetch_row(points, sampler->ring[(sampler->drawn - KF_AHEAD / 2) % KF_AHEAD_MOST]);
-    if (sampler->table)
-        __builtin_prefetch(sampler->table + drawn * sampler->each);
-    sampler->drawn++;
-    sampler->left--;
-}
-
-size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound)
-{
-    struct kf_random copy = problem->random;
-    return kf_random_below(&copy, bound);
-}
-
-void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count,
-                      const double *table)
-{
-    size_t each = problem->objective.type->factor_count(&problem->objective);
-    sampler->problem = problem;
-    sampler->left = count;
-    sampler->bound = bound;
-    sampler->drawn = sampler->taken = 0;
-    sampler->ahead = problem->iterate.view.deferred ? KF_AHEAD_MOST : KF_AHEAD;
-    sampler->table = table;
-    sampler->each = each;
-    while (sampler->drawn < sampler->ahead - 1 && sampler->left > 0)
-        draw_ahead(sampler);
-}
-
-/* The products of all points drawn, as soon as that of the next one is not there. What waits is written before, rather than when
- * these products would be void by it. */
-static void prepare_ahead(const struct kf_sampler *sampler)
-{
-    const struct kf_view *view = &sampler->problem->iterate.view;
-    size_t next = sampler->ring[sampler->taken % KF_AHEAD_MOST], points[KF_AHEAD_MOST], count = 0;
-    if (kf_deferred_has(view->deferred, next))
-        return;
-    kf_iterate_write(sampler->problem);
-    for (uint64_t t = sampler->taken; t < sampler->drawn; t++)
-        points[count++] = sampler->ring[t % KF_AHEAD_MOST];
-    kf_deferred_prepare(view->deferred, &sampler->problem->objective, view, points, count);
-}
-
-size_t kf_sampler_next(struct kf_sampler *sampler)
-{
-    if (sampler->problem->iterate.view.deferred)
-        prepare_ahead(sampler);
-    size_t next = sampler->ring[sampler->taken++ % KF_AHEAD_MOST];
-    if (sampler->left > 0)
-        draw_ahead(sampler);
-    return next;
 }

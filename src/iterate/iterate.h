@@ -20,6 +20,17 @@
 
 enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
 
+/* Points drawn ahead of their use. */
+#define KF_AHEAD_MOST 64
+
+struct kf_sampler {
+    uint64_t left, bound, drawn, taken;
+    uint64_t ahead;
+    size_t ring[KF_AHEAD_MOST];
+    const double *table; /* remembered factors by point, `each` a point, asked for with the rows; or NULL */
+    size_t each;
+};
+
 struct kf_iterate {
     bool scaled;
     bool may_change;       /* between the two, to suit the rows */
@@ -47,6 +58,8 @@ struct kf_iterate {
     double vv, vm, mm, peak; /* peak: the largest |v|^2 since they were computed */
     bool norms;              /* these are kept */
     uint64_t since_norms;
+
+    struct kf_sampler sampler;
 };
 
 struct kf_problem;
@@ -117,26 +130,26 @@ void kf_average_begin(struct kf_problem *problem);
 void kf_average_add(struct kf_problem *problem, double weight);
 void kf_average_end(struct kf_problem *problem);
 
-/* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows are on the
- * way when they are needed; for networks more, whose products with v and m are then computed together. */
-#define KF_AHEAD 8
-#define KF_AHEAD_MOST 64
-
-struct kf_sampler {
-    struct kf_problem *problem;
-    uint64_t left, bound, drawn, taken;
-    size_t ahead;
-    size_t ring[KF_AHEAD_MOST];
-    const double *table; /* remembered factors by point, `each` a point, asked for with the rows; or NULL */
-    size_t each;
+/* Many steps alike, over points drawn uniformly from the first `bound`. */
+struct kf_course {
+    double step, drift_scale;
+    uint64_t bound, count;
+    struct kf_sample drawn; /* what all of them have; each has its own point, and its factors in the table */
+    double *table;          /* or NULL */
+    struct kf_sample other; /* a second sample, the same in all steps, */
+    bool with_other;        /* if there is one; neither then changes the drift */
 };
+void kf_steps(struct kf_problem *problem, const struct kf_course *course);
 
+/* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows, and their
+ * remembered factors in `table` (may be NULL), are on the way when they are needed; for networks more, whose products with v and m
+ * are then computed together. */
+void kf_sampler_start(struct kf_problem *problem, uint64_t bound, uint64_t count, const double *table);
+size_t kf_sampler_next(struct kf_problem *problem);
+/* Draws what the next call would draw ahead, where something else is waited for. */
+void kf_sampler_refill(struct kf_problem *problem);
 /* The point that a sampler started now with this bound will draw first; draws nothing. For asking for it in time where a
  * stage has few steps. */
 size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound);
-
-void kf_sampler_start(struct kf_sampler *sampler, struct kf_problem *problem, uint64_t bound, uint64_t count,
-                      const double *table);
-size_t kf_sampler_next(struct kf_sampler *sampler);
 
 #endif

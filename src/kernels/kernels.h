@@ -24,6 +24,15 @@ struct kf_kernels {
     /* x = keep*x + drift*m + first*a, then m += second*a */
     void (*advance)(size_t count, double keep, double drift, const double *a, double first, double second, double *x,
                     double *m);
+    /* Four dots with the same vector: eight partial sums each, those beyond the last eight by themselves. */
+    void (*dots)(size_t count, const double *a, const double *p, const double *q, const double *r, const double *s,
+                 double *sums);
+    /* x = keep*x + drift*m + first*a + second*b */
+    void (*advance_both)(size_t count, double keep, double drift, const double *m, double first, const double *a,
+                         double second, const double *b, double *x);
+    /* advance, and the dots of `next` with x, m and a as they were before: three, summed like those of dots */
+    void (*stride)(size_t count, double keep, double drift, const double *a, double first, double second, double *x,
+                   double *m, const double *next, double *sums);
     /* The sums of value_f * pairs[2f] and of value_f * pairs[2f+1] */
     struct kf_pair (*pair_dot)(const keepfit_row *row, const double *pairs);
     /* pairs[2f] += first*value_f, pairs[2f+1] += second*value_f */

@@ -133,25 +133,47 @@ static bool charges_remembered(const struct kf_problem *problem)
     return count == KF_COUNT_PAPER || (count == KF_COUNT_AUTO && problem->options->setting == KF_SETTING_PAPER);
 }
 
-static void frequent_update(struct kf_problem *problem, struct kf_csvrg *csvrg)
+/* Steps of one length, of which the last is the output. */
+static void steps_alike(struct kf_problem *problem, struct kf_csvrg *csvrg, uint64_t steps)
 {
-    double mean = kf_inverse_weight(&problem->objective), weight = kf_csvrg_output_weight(problem, 0);
-    double fixed = step_at(problem, csvrg, 0);
-    bool averaged = is_averaged(problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
-    uint64_t steps = kf_csvrg_inner_steps(problem, csvrg);
-    struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, problem->points.count - 1, steps, csvrg->remembered);
+    struct kf_sample samples[2];
+    kf_csvrg_samples(problem, csvrg, 0, samples);
+    kf_steps(problem, &(struct kf_course){.step = step_at(problem, csvrg, 0),
+                                          .drift_scale = kf_inverse_weight(&problem->objective),
+                                          .bound = problem->points.count - 1,
+                                          .count = steps,
+                                          .drawn = samples[0],
+                                          .table = csvrg->remembered,
+                                          .other = samples[1],
+                                          .with_other = true});
+}
+
+/* Steps whose mean is the output, or that become shorter. */
+static void steps_in_turn(struct kf_problem *problem, struct kf_csvrg *csvrg, uint64_t steps, bool averaged)
+{
+    double mean = kf_inverse_weight(&problem->objective);
+    kf_sampler_start(problem, problem->points.count - 1, steps, csvrg->remembered);
     if (averaged)
         kf_average_begin(problem);
     for (uint64_t t = 0; t < steps; t++) {
         struct kf_sample samples[2];
-        kf_csvrg_samples(problem, csvrg, kf_sampler_next(&sampler), samples);
-        kf_step_sampled(problem, decreasing ? step_at(problem, csvrg, t) : fixed, mean, samples, 2);
+        kf_csvrg_samples(problem, csvrg, kf_sampler_next(problem), samples);
+        kf_step_sampled(problem, step_at(problem, csvrg, t), mean, samples, 2);
         if (averaged)
-            kf_average_add(problem, t == 0 ? weight : kf_csvrg_output_weight(problem, t));
+            kf_average_add(problem, kf_csvrg_output_weight(problem, t));
     }
     if (averaged)
         kf_average_end(problem);
+}
+
+static void frequent_update(struct kf_problem *problem, struct kf_csvrg *csvrg)
+{
+    bool averaged = is_averaged(problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
+    uint64_t steps = kf_csvrg_inner_steps(problem, csvrg);
+    if (averaged || decreasing)
+        steps_in_turn(problem, csvrg, steps, averaged);
+    else
+        steps_alike(problem, csvrg, steps);
     if (charges_remembered(problem))
         kf_charge(&problem->objective, steps);
 }

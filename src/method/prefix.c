@@ -64,8 +64,10 @@ void kf_prefix_step(struct kf_problem *problem, struct kf_prefix *prefix, double
 
 void kf_prefix_draw(struct kf_problem *problem, struct kf_prefix *prefix, double step, uint64_t steps)
 {
-    struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, prefix->count, steps, prefix->table);
-    for (uint64_t t = 0; t < steps; t++)
-        kf_prefix_step(problem, prefix, step, kf_sampler_next(&sampler));
+    kf_steps(problem, &(struct kf_course){.step = step,
+                                          .drift_scale = inverse_weight(prefix),
+                                          .bound = prefix->count,
+                                          .count = steps,
+                                          .drawn = kf_prefix_sample(problem, prefix, 0),
+                                          .table = prefix->table});
 }

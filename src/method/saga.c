@@ -37,14 +37,13 @@ static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfi
         return kf_fail_memory(error);
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
     double step = kf_step_fixed(problem, &saga->step);
-    struct kf_sampler sampler;
     kf_drift_recompute(problem, i, saga->table);
-    kf_sampler_start(&sampler, problem, i, saga->inner, saga->table);
-    for (uint64_t t = 0; t < saga->inner; t++) {
-        size_t u = kf_sampler_next(&sampler);
-        struct kf_sample sample = {share, 1, u, saga->table + u * each, true};
-        kf_step_sampled(problem, step, mean, &sample, 1);
-    }
+    kf_steps(problem, &(struct kf_course){.step = step,
+                                          .drift_scale = mean,
+                                          .bound = i,
+                                          .count = saga->inner,
+                                          .drawn = {.scale = share, .drift = 1, .renew = true},
+                                          .table = saga->table});
     return KEEPFIT_OK;
 }
 

@@ -34,12 +34,11 @@ static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepf
     double mean = kf_inverse_weight(objective), step = kf_step_fixed(problem, &sarah->step);
     double *then = problem->factors[KF_SAMPLES_MOST];
     for (uint64_t s = 0; s < sarah->outer; s++) {
-        struct kf_sampler sampler;
         kf_drift_recompute(problem, i, NULL);
         kf_step(problem, step, mean, NULL, 0);
-        kf_sampler_start(&sampler, problem, i, sarah->inner, NULL);
+        kf_sampler_start(problem, i, sarah->inner, NULL);
         for (uint64_t t = 0; t < sarah->inner; t++) {
-            size_t u = kf_sampler_next(&sampler);
+            size_t u = kf_sampler_next(problem);
             struct kf_term terms[KF_TERMS_MOST];
             kf_factors(objective, &problem->iterate.before, u, then);
             struct kf_sample sample = {(double)i, 0, u, then, false};

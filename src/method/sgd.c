@@ -89,13 +89,12 @@ static keepfit_status stage(struct kf_problem *problem, void *state, keepfit_err
         return KEEPFIT_OK;
     double share = (double)i * kf_inverse_weight(&problem->objective), smoothness = kf_constant_smoothness(problem);
     uint64_t steps = steps_needed(problem, sgd);
-    struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, i, steps, NULL);
+    kf_sampler_start(problem, i, steps, NULL);
     bool several = steps > 1; /* the mean of one iterate is itself */
     if (several)
         kf_average_begin(problem);
     for (uint64_t t = 1; t <= steps; t++) {
-        struct kf_sample sample = {.scale = share, .point = kf_sampler_next(&sampler)};
+        struct kf_sample sample = {.scale = share, .point = kf_sampler_next(problem)};
         kf_step_sampled(problem, step_at(problem, sgd, smoothness, t), 0, &sample, 1);
         if (several)
             kf_average_add(problem, 1);

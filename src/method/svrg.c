@@ -35,12 +35,11 @@ static keepfit_status svrg_stage(struct kf_problem *problem, void *state, keepfi
     double step = kf_step_fixed(problem, &svrg->step), *then = problem->factors[KF_SAMPLES_MOST];
     struct kf_view snapshot = kf_dense_view(svrg->snapshot);
     for (uint64_t s = 0; s < svrg->outer; s++) {
-        struct kf_sampler sampler;
         kf_copy(problem, svrg->snapshot, kf_read(problem));
         kf_drift_recompute(problem, i, NULL);
-        kf_sampler_start(&sampler, problem, i, svrg->inner, NULL);
+        kf_sampler_start(problem, i, svrg->inner, NULL);
         for (uint64_t t = 0; t < svrg->inner; t++) {
-            size_t u = kf_sampler_next(&sampler);
+            size_t u = kf_sampler_next(problem);
             kf_factors(objective, &snapshot, u, then);
             kf_step_sampled(problem, step, mean, &(struct kf_sample){share, 0, u, then, false}, 1);
         }

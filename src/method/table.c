@@ -120,15 +120,15 @@ static void change_drift(struct kf_problem *problem, struct table *table, double
 static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
 {
     struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count, each = objective->type->factor_count(objective);
+    size_t i = problem->points.count;
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
     double step = table->step / kf_constant_smoothness(problem);
-    struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, i, steps, table->factors);
-    for (uint64_t t = 0; t < steps; t++) {
-        size_t u = kf_sampler_next(&sampler);
-        kf_step_sampled(problem, step, mean, &(struct kf_sample){share, 1, u, table->factors + u * each, true}, 1);
-    }
+    kf_steps(problem, &(struct kf_course){.step = step,
+                                          .drift_scale = mean,
+                                          .bound = i,
+                                          .count = steps,
+                                          .drawn = {.scale = share, .drift = 1, .renew = true},
+                                          .table = table->factors});
     table->stale = true;
 }
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "kernels/exponential.h"
+
 #define UNUSED(argument) (void)(argument)
 
 /* squared */
@@ -45,11 +47,11 @@ static double logistic_value(const double *z, size_t outputs, double b, double d
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-/* numerator/(1+exp(t)) without overflow and without loss at either end, and without a branch to guess wrong. */
+/* numerator/(1+exp(t)): right to rounding at either end, without a branch to guess wrong; not a number stays one. */
 static double logistic_tail(double t, double numerator)
 {
-    double e = exp(-fabs(t));
-    return (t > 0 ? e * numerator : numerator) / (1 + e);
+    t = t > 700 ? 700 : t;
+    return numerator / (1 + kf_exp(t < -700 ? -700 : t));
 }
 
 static double logistic_slope(double z, double b, double delta)

@@ -2,6 +2,7 @@
  * over many steps; every implementation of the kernels gives the bits of the plain one. */
 #include <string.h>
 
+#include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "support.h"
 
@@ -157,11 +158,10 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
     TAP_NEED(iterate->scaled && size <= 64);
     memcpy(x, kf_read(problem), size * sizeof *x);
     kf_drift_read(problem, m);
-    struct kf_sampler sampler;
-    kf_sampler_start(&sampler, problem, cloud->count, steps, NULL);
+    kf_sampler_start(problem, cloud->count, steps, NULL);
     for (uint64_t t = 0; t < steps; t++) {
         struct kf_term term = {
-            .scale = 1, .drift = t % 2 ? 0.5 : -0.5, .point = kf_sampler_next(&sampler), .factors = now};
+            .scale = 1, .drift = t % 2 ? 0.5 : -0.5, .point = kf_sampler_next(problem), .factors = now};
         now[0] = sin((double)t);
         keepfit_row row = kf_points_row(&problem->points, term.point);
         double keep = 1 - 2 * problem->objective.lambda * 0.01;
@@ -226,6 +226,27 @@ static void test_rows(const struct kf_kernels *plain, const struct kf_kernels *k
     *same &= memcmp(rows, others, sizeof rows) == 0;
 }
 
+/* The kernels of steps over full rows; b and c hold x, m and two rows each. */
+static void test_strides(const struct kf_kernels *plain, const struct kf_kernels *kernels, size_t count,
+                         const double *a, double *b, double *c, bool *same, bool *right)
+{
+    double dots[2][4], ahead[2][3], exact[4] = {0};
+    for (size_t k = 0; k < 4; k++)
+        for (size_t e = 0; e < count; e++)
+            exact[k] += a[e] * b[100 * k + e];
+    plain->dots(count, a, b, b + 100, b + 200, b + 300, dots[0]);
+    kernels->dots(count, a, c, c + 100, c + 200, c + 300, dots[1]);
+    plain->stride(count, 0.9, -0.1, b + 200, 0.4, 0.6, b, b + 100, a, ahead[0]);
+    kernels->stride(count, 0.9, -0.1, c + 200, 0.4, 0.6, c, c + 100, a, ahead[1]);
+    for (size_t k = 0; k < 4; k++)
+        *right &= near(dots[1][k], exact[k], 1e-12) && (k == 3 || near(ahead[1][k], exact[k], 1e-12));
+    double x = 0.9 * b[0] - 0.1 * b[100] + 0.4 * b[200] + 0.5 * b[300];
+    plain->advance_both(count, 0.9, -0.1, b + 100, 0.4, b + 200, 0.5, b + 300, b);
+    kernels->advance_both(count, 0.9, -0.1, c + 100, 0.4, c + 200, 0.5, c + 300, c);
+    *right &= count == 0 || near(c[0], x, 1e-12);
+    *same &= memcmp(dots[0], dots[1], sizeof dots[0]) == 0 && memcmp(ahead[0], ahead[1], sizeof ahead[0]) == 0;
+}
+
 static void test_kernels(struct tap *tap)
 {
     const struct kf_kernels *plain = kf_kernels_entry(0);
@@ -268,6 +289,8 @@ static void test_kernels(struct tap *tap)
                 right &= near(sums.first, first, 1e-12) && near(sums.second, second, 1e-12);
             }
             test_rows(plain, kernels, &random, count, a, b, c, &same, &right);
+            if (count <= 100)
+                test_strides(plain, kernels, count, a, b, c, &same, &right);
             same &= memcmp(b, c, sizeof b) == 0;
         }
         tap_check(tap, same, "the kernels for %s give the bits of the plain ones", kernels->name);
@@ -275,11 +298,26 @@ static void test_kernels(struct tap *tap)
     }
 }
 
+/* Against the C library's, in units of the last place; what is not a number stays so. */
+static void test_exponential(struct tap *tap)
+{
+    struct kf_random random;
+    double worst = 0;
+    kf_random_seed(&random, 8);
+    for (size_t k = 0; k < 1000000; k++) {
+        double t = (kf_random_unit(&random) - 0.5) * (k % 2 ? 1400 : 20), exact = exp(t);
+        worst = fmax(worst, fabs(kf_exp(t) - exact) / (nextafter(exact, INFINITY) - exact));
+    }
+    tap_check(tap, worst <= 2 && kf_exp(0) == 1, "exp is within %.0f units in the last place", worst);
+    tap_check(tap, isnan(kf_exp(NAN)), "and what is not a number stays so");
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
     test_kernels(&tap);
+    test_exponential(&tap);
     test_trajectories(&tap);
     test_printed_step(&tap);
     test_change_of_mind(&tap);

@@ -1,0 +1,145 @@
+/* Steps over full rows, in registers from end to end: at some fifty features what goes through memory in between costs as much
+ * as the rows.
+ *
+ * What a step waits for is a chain: the row's product with x, the loss's slope (an exponential and a division), x itself, and
+ * then the next row's product. But x changes by known vectors, so the next score follows from the next row's products with
+ * these, which wait for no slope:
+ *
+ *     next.(keep x + drift m + first a) = keep (next.x) + drift (next.m) + first (next.a)
+ *
+ * Where many steps are made at once they are computed in the same pass that moves x. */
+#include "iterate/whole.h"
+
+#include "kernels/kernels.h"
+
+static bool is_whole(const struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    const struct kf_iterate *iterate = &problem->iterate;
+    return !iterate->scaled && kf_is_single(objective) && !objective->free && iterate->drift &&
+           !(iterate->needs & KF_NEEDS_BEFORE);
+}
+
+static bool is_full(const struct kf_problem *problem, size_t point)
+{
+    const struct kf_place *place = &problem->points.place[point];
+    return place->dense && place->count == kf_size(problem);
+}
+
+/* The factor of a point with score z, less the remembered one, which it may replace. */
+static inline double find_change(const struct kf_objective *objective, const struct kf_place *place, double z,
+                                 double *remembered, bool renew)
+{
+    double then = remembered ? *remembered : 0;
+    double now = place->weight * objective->loss->slope(z, place->target, objective->delta);
+    if (remembered && renew)
+        *remembered = now;
+    return now - then;
+}
+
+bool kf_step_whole(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
+                   size_t count)
+{
+    struct kf_objective *objective = &problem->objective;
+    const struct kf_kernels *kernels = objective->kernels;
+    size_t size = kf_size(problem);
+    double *x = problem->x, *drift = problem->iterate.drift, change[KF_SAMPLES_MOST];
+    if (!is_whole(problem))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        if (!is_full(problem, samples[k].point))
+            return false;
+    for (size_t k = 0; k < count; k++) {
+        const struct kf_place *place = &problem->points.place[samples[k].point];
+        double z = kernels->dot(size, place->value, x);
+        change[k] = find_change(objective, place, z, samples[k].remembered, samples[k].renew);
+    }
+    kf_sampler_refill(problem); /* while the slopes are on their way */
+    for (size_t k = 0; k < count; k++) {
+        const double *row = problem->points.place[samples[k].point].value;
+        double first = -step * samples[k].scale * change[k], second = samples[k].drift * change[k];
+        if (k == 0)
+            kernels->advance(size, 1 - 2 * objective->lambda * step, -step * drift_scale, row, first, second, x, drift);
+        else
+            kernels->add(size, first, row, x);
+        if (k > 0 && samples[k].drift != 0)
+            kernels->add(size, second, row, drift);
+    }
+    objective->fo += count;
+    problem->steps++;
+    if (!kf_domain_is_whole(&problem->domain))
+        kf_project(problem, x);
+    return true;
+}
+
+/* One drawn point a step. */
+static void stride(struct kf_problem *problem, const struct kf_course *course)
+{
+    const struct kf_objective *objective = &problem->objective;
+    const struct kf_kernels *kernels = objective->kernels;
+    const struct kf_place *places = problem->points.place;
+    const struct kf_sample *drawn = &course->drawn;
+    size_t size = kf_size(problem), point = kf_sampler_next(problem);
+    double *x = problem->x, *m = problem->iterate.drift, share = -course->step * drawn->scale;
+    double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->drift_scale;
+    double z = kernels->dot(size, places[point].value, x);
+    for (uint64_t t = 1;; t++) {
+        const struct kf_place *place = &places[point];
+        double *remembered = course->table ? course->table + point : NULL, on[3];
+        double change = find_change(objective, place, z, remembered, drawn->renew);
+        double first = share * change, second = drawn->drift * change;
+        if (t == course->count) {
+            kernels->advance(size, keep, drift, place->value, first, second, x, m);
+            return;
+        }
+        point = kf_sampler_next(problem);
+        kernels->stride(size, keep, drift, place->value, first, second, x, m, places[point].value, on);
+        z = keep * on[0] + drift * on[1] + first * on[2];
+    }
+}
+
+/* And the other one with it. Of that one's products only the one with x has to be computed: the drift stays, and its product with
+ * the row that comes next is known from the side of that row. */
+static void stride_both(struct kf_problem *problem, const struct kf_course *course)
+{
+    const struct kf_objective *objective = &problem->objective;
+    const struct kf_kernels *kernels = objective->kernels;
+    const struct kf_place *places = problem->points.place, *other = &places[course->other.point];
+    const struct kf_sample *samples[] = {&course->drawn, &course->other};
+    size_t size = kf_size(problem), point = kf_sampler_next(problem);
+    double *x = problem->x, *m = problem->iterate.drift;
+    double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->drift_scale;
+    double z = kernels->dot(size, places[point].value, x), z_other = kernels->dot(size, other->value, x);
+    double on_m = kernels->dot(size, other->value, m), on_self = kernels->dot(size, other->value, other->value);
+    double on_row = kernels->dot(size, other->value, places[point].value), on_x = z_other;
+    for (uint64_t t = 1;; t++) {
+        const struct kf_place *place = &places[point];
+        double *remembered = course->table ? course->table + point : NULL, on[4];
+        if (t < course->count) {
+            point = kf_sampler_next(problem);
+            kernels->dots(size, places[point].value, x, m, place->value, other->value, on);
+            on_x = kernels->dot(size, other->value, x);
+        }
+        double first =
+            -course->step * samples[0]->scale * find_change(objective, place, z, remembered, samples[0]->renew);
+        double second = -course->step * samples[1]->scale *
+                        find_change(objective, other, z_other, samples[1]->remembered, samples[1]->renew);
+        kernels->advance_both(size, keep, drift, m, first, place->value, second, other->value, x);
+        if (t == course->count)
+            return;
+        z = keep * on[0] + drift * on[1] + first * on[2] + second * on[3];
+        z_other = keep * on_x + drift * on_m + first * on_row + second * on_self;
+        on_row = on[3];
+    }
+}
+
+bool kf_steps_whole(struct kf_problem *problem, const struct kf_course *course)
+{
+    bool all_full = problem->points.entries == (uint64_t)problem->points.count * kf_size(problem);
+    if (!is_whole(problem) || !all_full || !kf_domain_is_whole(&problem->domain) || course->count == 0)
+        return false;
+    (course->with_other ? stride_both : stride)(problem, course);
+    problem->objective.fo += course->count * (course->with_other ? 2 : 1);
+    problem->steps += course->count;
+    return true;
+}
