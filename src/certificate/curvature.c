@@ -11,6 +11,8 @@
 #define WORK_VECTORS 7
 /* Above this, how far scores have moved is looked at point by point. */
 #define STRETCH_ROUGH 0.1
+/* So often what follows from a distance is put in again. */
+#define DISTANCE_ROUNDS 3
 
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
@@ -482,11 +484,35 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
     return off * off;
 }
 
+/* u^2/(2 (u - 1 + exp(-u))), at most 1 + u/2: what the curvature at the start of a way is of its mean, if it falls like
+ * exp(-u s). */
+static double flattening(double u)
+{
+    return u < 0.01 ? 1 + u / 2 : u * u / (2 * (u + expm1(-u)));
+}
+
+/* From how far away the optimum can be at all: D, and the inequality for the gap, at the head of curvature.h. */
+static double bound_by_distance(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
+                                double c)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double concordance = kf_concordance(problem), reach = concordance * objective->row_most / sqrt(objective->lambda);
+    double t = objective->free ? concordance * sqrt(curvature->inverse[0]) * sqrt(square) / c : 0;
+    if (!(t < 1))
+        return INFINITY;
+    double rest = 1 + sqrt(1 - t), half = 2 * square / (c * rest * rest);
+    double e = half * reach / 4, root = e + sqrt(e * e + half), bound = root * root;
+    for (int k = 0; k < DISTANCE_ROUNDS && !objective->free; k++)
+        bound = half * flattening(reach * sqrt(bound));
+    return bound;
+}
+
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
                              double c, double most)
 {
     double t = kf_concordance(problem) * sqrt(curvature->leverage) * sqrt(square) / c;
-    return t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
+    double bound = t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
+    return curvature->plain ? bound : fmin(bound, bound_by_distance(curvature, problem, square, c));
 }
 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem)

@@ -12,6 +12,14 @@
  * which is |g|^2_{H^-1}/(2c) for small t. A few points of huge leverage (rare features) would spoil R; they are left out of H,
  * which is a smaller Hessian and proves no less. Steps use the whole one.
  *
+ * Scores cannot move further than the optimum is away, either. By strong convexity lambda |x*-x|^2 <= gap, so they move by at most
+ * A sqrt(gap/lambda) on the way, A the longest row, and the mean curvature along it is c H/(1 + (MA/2) sqrt(gap/lambda)) or more:
+ *
+ *   gap <= D (1 + (MA/2) sqrt(gap/lambda)),   D = |g|^2_{H^-1}/(2c)
+ *
+ * a quadratic inequality for sqrt(gap), which proves something for any g; the smaller of the two bounds counts. A free intercept b has
+ * no lambda, but moves by no more than sqrt((H^-1)_bb) |v|_H: then D = 2|g|^2_{H^-1}/(c (1 + sqrt(1-t))^2), t = M sqrt((H^-1)_bb) |g|_{H^-1}/c < 1.
+ *
  * |g|_{H^-1} is followed in O(d nnz) a new point through H^-1, which is kept as a matrix.
  *
  * The slope of a point, and its curvature k_j, may be those at an earlier x, from which its score has moved by u_j, while H has h_j

@@ -14,14 +14,17 @@
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
 #define GROWTH_MOST 2
 #define STRETCH_MOST 0.5
+/* One that is made of modelled slopes, which costs no gradients, not so long: what points that are not in it may be off by adds up
+ * without cancelling. */
+#define GROWTH_MODELLED 1.25
 #define LOST_MOST 0.3
 #define CHEAP_MOST 32
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32
 /* A step without a pass is good if what it may be off by is less than this share of the target. */
-#define UNSEEN_TO 0.25
+#define UNSEEN_TO 0.4
 /* and with what the model says of the gradient, this one. */
-#define UNSEEN_MOST 0.5
+#define UNSEEN_MOST 0.6
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
@@ -167,19 +170,28 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     return isinf(bound) && kf_is_limited(problem) ? NAN : bound;
 }
 
+/* Whether the points that the Hessian was made of are too few of all. */
+static bool is_outnumbered(const struct kf_problem *problem, const struct kf_curvature *curvature, double growth)
+{
+    return !curvature->anchored || curvature->lost > LOST_MOST ||
+           problem->objective.weight_total > growth * curvature->weight;
+}
+
 bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
-    if (!curvature->anchored || curvature->lost > LOST_MOST ||
-        problem->objective.weight_total > GROWTH_MOST * curvature->weight)
+    if (is_outnumbered(problem, curvature, GROWTH_MOST))
         return true;
     if (curvature->certified && curvature->stretch > STRETCH_MOST)
         kf_curvature_refine(curvature, problem);
     return curvature->certified && curvature->stretch > STRETCH_MOST;
 }
 
+/* A Hessian that is made of the slopes as they are would be no other, however far x has gone from where these were computed. */
 static bool must_anchor(const struct kf_problem *problem, struct kf_hold *hold)
 {
+    if (hold->reuse && hold->modelled && hold->matching)
+        return is_outnumbered(problem, &hold->curvature, GROWTH_MODELLED);
     return !hold->reuse || kf_hold_is_outgrown(problem, hold);
 }
 
