@@ -382,14 +382,20 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     curvature->sum_sum = kf_dot(size, sum, curvature->at_sum);
 }
 
-bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem)
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                         const struct kf_problem *problem, const double *slopes)
 {
+    double most, *delta = kf_curvature_scratch(curvature, 0);
     if (!curvature->certified || !curvature->rough)
         return false;
-    double *delta = kf_curvature_scratch(curvature, 0);
-    for (size_t k = 0; k < curvature->size; k++)
-        delta[k] = problem->x[k] - curvature->anchor[k];
-    curvature->stretch = fmin(curvature->stretch, curvature->before + kf_scores_most(curvature, problem, delta));
+    if (slopes) {
+        kf_curvature_error(curvature, optimum, problem, slopes, NULL, &most);
+    } else {
+        for (size_t k = 0; k < curvature->size; k++)
+            delta[k] = problem->x[k] - curvature->anchor[k];
+        most = curvature->before + kf_scores_most(curvature, problem, delta);
+    }
+    curvature->stretch = fmin(curvature->stretch, most);
     curvature->rough = false;
     return true;
 }

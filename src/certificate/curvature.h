@@ -105,10 +105,12 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
                         size_t j, double factor);
 /* x has moved, or the sum is not what it was. */
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
-/* Looks at the scores one by one where r is rough. False: it was not. */
-bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_problem *problem);
-/* What the gradient sum is off by where the slopes are those of all points, and their scores have moved by `moved` since; *most is
- * r. The curvatures in H lie in `optimum`, those of later points are their own. */
+/* Looks at the points one by one where r is rough: at their curvatures, where the slopes at problem->x are remembered (not NULL),
+ * otherwise at how far their scores have moved. False: it was not. */
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                         const struct kf_problem *problem, const double *slopes);
+/* What the gradient sum is off by where the slopes are those of all points, and their scores have moved by `moved` since (NULL: not
+ * at all); *most is r. The curvatures in H lie in `optimum`, those of later points are their own. */
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most);
 /* The curvature that the sum is followed by for point j: H's, or its own. */

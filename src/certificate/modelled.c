@@ -10,11 +10,13 @@
 /* A curvature below this share of the weight does not tell of its slope. */
 #define FAINT 1e-9
 
-/* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + ...), where each term is less than Mu/4 of the one before. */
+/* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + (Mu)^3/60 + ...), or a little more: for Mu < 1 what follows the square is
+ * less than (Mu)^2/36. Without a division, since all points are looked at. */
 static double excess(double concordance, double u)
 {
     double scaled = concordance * u;
-    return scaled < 1 ? scaled * u / 2 * (1 + scaled / 3 / (1 - scaled / 4)) : (expm1(scaled) - scaled) / concordance;
+    return scaled < 1 ? scaled * u * (0.5 + scaled * (1.0 / 6) + scaled * scaled * (1.0 / 18))
+                      : (expm1(scaled) - scaled) / concordance;
 }
 
 double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
@@ -34,29 +36,31 @@ static bool is_inside(const struct kf_curvature *curvature, size_t j)
     return j < curvature->points && curvature->leverages[j] >= 0;
 }
 
-/* The curvature that the sum is followed by for a point, what the point's slope may be off by, and how many times its own curvature may
- * be smaller than that one by now. */
+/* The curvature that the sum is followed by for a point, what the point's slope may be off by, and what its own curvature was at
+ * least when the slope was computed, since when it may have become so many times smaller. */
 struct doubt {
-    double used, off, shrunk;
+    double used, off, least, shrunk;
 };
 
 static struct doubt doubt_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                              const struct kf_problem *problem, const double *slopes, const double *moved, size_t j)
 {
-    double concordance = kf_concordance(problem), weight = problem->points.place[j].weight, u = fabs(moved[j]);
+    double concordance = kf_concordance(problem), weight = problem->points.place[j].weight;
+    double u = moved ? fabs(moved[j]) : 0;
     double bent = excess(concordance, u), own = kf_curve_recalled(problem, j, slopes[j]);
     struct doubt doubt = {.used = kf_curvature_of(curvature, optimum, problem, slopes, j)};
     /* A slope near its limit has lost what it is away from it. */
     double rounding = fabs(slopes[j]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
     doubt.off = (fabs(own - doubt.used) + rounding) * u + (own + rounding) * bent;
-    doubt.shrunk = doubt.used / fmax(own - rounding, 0) * (1 + concordance * (u + bent)); /* exp(Mu) */
+    doubt.least = own > rounding ? own - rounding : 0;
+    doubt.shrunk = 1 + concordance * (u + bent); /* exp(Mu) */
     return doubt;
 }
 
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
-    double squares = 0, apart = 0, shrunk = 1;
+    double squares = 0, apart = 0, above = 1, below = 1; /* the largest used/own so far, as a fraction */
     *most = 0;
     if (kf_concordance(problem) == 0)
         return 0;
@@ -65,14 +69,16 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
             continue;
         struct doubt doubt = doubt_of(curvature, optimum, problem, slopes, moved, j);
         bool inside = is_inside(curvature, j);
-        if (inside && doubt.used > 0)
-            shrunk = fmax(shrunk, doubt.shrunk);
+        if (inside && doubt.used * doubt.shrunk * below > above * doubt.least) {
+            above = doubt.used * doubt.shrunk;
+            below = doubt.least;
+        }
         if (inside && doubt.used > FAINT * problem->points.place[j].weight)
             squares += doubt.off * doubt.off / doubt.used;
         else
             apart += doubt.off * (inside ? sqrt(curvature->leverage) : reach_of(curvature, problem, j));
     }
-    *most = log(shrunk) / kf_concordance(problem);
+    *most = log(above / below) / kf_concordance(problem);
     return sqrt(curvature->weight * squares) + apart;
 }
 

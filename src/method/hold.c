@@ -147,6 +147,13 @@ static double bound_of_model(const struct kf_problem *problem, const struct kf_h
     return length * length / (4 * problem->objective.lambda);
 }
 
+/* A closer look at what has become of the Hessian's curvatures. */
+static bool refine(const struct kf_problem *problem, struct kf_hold *hold)
+{
+    const double *slopes = hold->remembered && !hold->modelled ? hold->slopes : NULL;
+    return kf_curvature_refine(&hold->curvature, &hold->optimum, problem, slopes);
+}
+
 /* The smallest of the bounds, NaN where none proves anything; those from the gradient, O(d), only where the curvature's is not
  * enough. For estimates, what the model says and may be off by. */
 static double best_bound(struct kf_problem *problem, struct kf_hold *hold, double enough)
@@ -156,7 +163,7 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
         return off * off / 2;
     }
     double bound = kf_curvature_bound(&hold->curvature, problem);
-    if (!(bound <= enough) && kf_curvature_refine(&hold->curvature, problem))
+    if (!(bound <= enough) && refine(problem, hold))
         bound = kf_curvature_bound(&hold->curvature, problem);
     if (bound <= enough || (hold->modelled && isfinite(bound)))
         return bound;
@@ -183,7 +190,7 @@ bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
     if (is_outnumbered(problem, curvature, GROWTH_MOST))
         return true;
     if (curvature->certified && curvature->stretch > STRETCH_MOST)
-        kf_curvature_refine(curvature, problem);
+        refine(problem, hold);
     return curvature->certified && curvature->stretch > STRETCH_MOST;
 }
 

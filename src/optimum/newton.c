@@ -97,6 +97,8 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
 double kf_curve_recalled(const struct kf_problem *problem, size_t j, double slope)
 {
     double weight = problem->points.place[j].weight;
+    if (weight == 1)
+        return problem->objective.loss->curve_of(slope);
     return weight > 0 ? weight * problem->objective.loss->curve_of(slope / weight) : 0;
 }
 
