@@ -123,7 +123,8 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
     if (!(curvature->anchored || curvature->gathering) || archive->status != KEEPFIT_OK)
         return;
     kf_archive_count(archive, &curvature->points, problem->points.count);
-    kf_archive_count(archive, &curvature->known, curvature->points);
+    kf_archive_count(archive, &curvature->known, problem->points.count);
+    kf_archive_require(archive, curvature->certified || curvature->known <= curvature->points);
     kf_archive_array(archive, &curvature->leverages, &curvature->leverages_capacity, listed(curvature));
     size_t size = curvature->size, capacity = curvature->capacity;
     kf_archive_count(archive, &size, kf_size(problem));
@@ -178,8 +179,7 @@ static void copy_matrix(const struct kf_curvature *curvature, const double *from
         memcpy(to + k * curvature->capacity, from + k * curvature->capacity, curvature->size * sizeof *to);
 }
 
-/* The lower triangle's numbers go to the upper one. */
-static void mirror(const struct kf_curvature *curvature, double *matrix)
+void kf_curvature_mirror(const struct kf_curvature *curvature, double *matrix)
 {
     for (size_t k = 0; k < curvature->size; k++)
         for (size_t l = k + 1; l < curvature->size; l++)
@@ -200,7 +200,7 @@ static bool invert(struct kf_curvature *curvature)
     int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
     if (n)
         dpotri_("L", &n, curvature->inverse, &stride, &info);
-    mirror(curvature, curvature->inverse);
+    kf_curvature_mirror(curvature, curvature->inverse);
     return info == 0;
 }
 
@@ -280,24 +280,44 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
     return KEEPFIT_OK;
 }
 
+struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c)
+{
+    struct kf_heritage heritage = {c, curvature->size, curvature->certified ? curvature->known : 0, false};
+    if (heritage.known && !kf_leverages_are_marked(curvature)) {
+        copy_matrix(curvature, curvature->hessian, curvature->inverse);
+        heritage.compares = true;
+    }
+    return heritage;
+}
+
+void kf_curvature_inherit(struct kf_curvature *curvature, const struct kf_problem *problem,
+                          const struct kf_heritage *heritage)
+{
+    double least = heritage->c;
+    curvature->known = heritage->known;
+    if (heritage->compares && heritage->size == curvature->size && kf_leverages_are_dear(curvature, problem))
+        least = fmax(least, kf_leverages_compare(curvature));
+    if (heritage->known)
+        curvature->inflation /= least;
+}
+
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
                                    struct kf_problem *problem, const double *slopes)
 {
-    /* what is known of leverages is passed on */
-    size_t known = curvature->certified ? curvature->known : 0;
-    if (known)
-        curvature->inflation /= shrinkage(curvature, problem);
+    struct kf_heritage heritage = kf_curvature_bequeath(curvature, shrinkage(curvature, problem));
     if (!kf_curvature_begin(curvature, problem) ||
         !kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
         return KEEPFIT_NO_MEMORY;
-    curvature->known = known;
-    return kf_curvature_close(curvature, problem);
+    keepfit_status status = kf_curvature_close(curvature, problem);
+    if (status == KEEPFIT_OK)
+        kf_curvature_inherit(curvature, problem, &heritage);
+    return status;
 }
 
 /* All is known that bounds at the anchor need. */
 static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
 {
-    mirror(curvature, curvature->hessian);
+    kf_curvature_mirror(curvature, curvature->hessian);
     curvature->measuring = false;
     curvature->certified = true;
     kf_curvature_move(curvature, problem, sum);
@@ -452,14 +472,14 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
         if (!(curvature->lost < 1))
             curvature->certified = curvature->measuring = false;
     }
+    if (j < listed(curvature))
+        kf_points_close_gap(curvature->leverages, listed(curvature), 1, j);
+    curvature->known -= j < curvature->known;
     if (!inside)
         return;
     if (curvature->gathering)
         kf_hessian_take_out(optimum, problem, j, 1, curvature->hessian, curvature->capacity);
     kf_points_close_gap(optimum->curve, curvature->points, 1, j);
-    if (j < listed(curvature))
-        kf_points_close_gap(curvature->leverages, listed(curvature), 1, j);
-    curvature->known -= j < curvature->known;
     curvature->points--;
     curvature->anchored &= curvature->certified || curvature->measuring; /* what is neither can no longer be */
 }
@@ -472,7 +492,13 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
         return true;
     keepfit_row row = kf_points_row(&problem->points, j);
     kf_spend(problem, 0.3 * (double)(curvature->size * row.count));
-    curvature->later = fmax(curvature->later, change_sum(curvature, problem, &row, factor));
+    double leverage = change_sum(curvature, problem, &row, factor);
+    curvature->later = fmax(curvature->later, leverage);
+    if (curvature->plain || kf_concordance(problem) == 0 || curvature->known != j)
+        return true;
+    if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, j + 1))
+        return false;
+    curvature->leverages[curvature->known++] = leverage / curvature->inflation;
     return true;
 }
 

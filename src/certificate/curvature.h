@@ -57,7 +57,7 @@ struct kf_curvature {
     double *leverages;               /* of the points, when measured; negative: left out of H */
     double most, inflation;          /* the largest that is let in; what they may have grown by since */
     double measured;                 /* weight when all were measured */
-    size_t known;                    /* points that are in `leverages`; 0: none */
+    size_t known;                    /* points that are in `leverages`, new ones included; 0: none */
     size_t leverages_capacity;
     double *columns; /* rows on their way through BLAS, and what comes out */
     size_t columns_capacity;

@@ -23,6 +23,8 @@ static inline double kf_concordant_excess(double t)
 /* H^-1, from H's lower triangle. False: H is not positive definite. */
 bool kf_curvature_invert(struct kf_curvature *curvature);
 
+/* One triangle's numbers go to the other. */
+void kf_curvature_mirror(const struct kf_curvature *curvature, double *matrix);
 /* One of four vectors to work with. */
 double *kf_curvature_scratch(const struct kf_curvature *curvature, size_t k);
 /* out = matrix v, H or its inverse */
@@ -41,6 +43,22 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                        double target);
+/* What is known of leverages serves for the next H as well: that is at least c times the one before, by the argument that gives c, or as
+ * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */
+struct kf_heritage {
+    double c;
+    size_t size, known;
+    bool compares;
+};
+struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c);
+void kf_curvature_inherit(struct kf_curvature *curvature, const struct kf_problem *problem,
+                          const struct kf_heritage *heritage);
+/* A number that H is at least times the one in `inverse`, which is lost; 0: that is not known. H's factor is there. */
+double kf_leverages_compare(struct kf_curvature *curvature);
+/* Whether measuring all leverages takes longer than a comparison. */
+bool kf_leverages_are_dear(const struct kf_curvature *curvature, const struct kf_problem *problem);
+/* Whether points are left out of H. */
+bool kf_leverages_are_marked(const struct kf_curvature *curvature);
 /* max |a_j.delta| over the points in H */
 double kf_scores_most(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *delta);
 

@@ -12,6 +12,15 @@
 /* What is known of a leverage serves, unmeasured, up to this multiple of the largest that was measured. */
 #define NEARLY 1.2
 #define PAIRS_TIMES 4
+/* All leverages are measured again when they may have grown by this, or, where that takes little time, when the weight has doubled. */
+#define INFLATION_MOST 2.0
+/* What a comparison of two Hessians costs, in products of three sizes; for what ratio of H to lambda it is sound, and how much is allowed
+ * for rounding. */
+#define COMPARED_TIMES 8.0
+#define COMPARABLE 1e9
+#define COMPARED_SAFELY 1e-6
+/* No more of H is left out for single points. */
+#define LOST_MOST 0.5
 
 /* Few entries of a row are sooner multiplied two by two than with all columns, which takes a quarter as long an entry or less. */
 static bool is_short(const struct kf_curvature *curvature, const keepfit_row *row)
@@ -130,36 +139,116 @@ static double largest_leverage(struct kf_curvature *curvature, const struct kf_p
     return fmax(most, unmeasured);
 }
 
-/* The Hessian of the points that were there at the last anchor has shrunk by at most `inflation` since their leverages were
- * measured, by the same argument as c, so these have grown by no more; until the stream has doubled, only new points are
- * measured. */
-bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                       double target)
+bool kf_leverages_are_marked(const struct kf_curvature *curvature)
 {
-    bool anew = curvature->plain || curvature->known == 0 || curvature->weight > 2 * curvature->measured;
-    size_t known = anew ? 0 : curvature->known, points = curvature->points;
+    for (size_t j = 0; j < curvature->known; j++)
+        if (curvature->leverages[j] < 0)
+            return true;
+    return false;
+}
+
+bool kf_leverages_are_dear(const struct kf_curvature *curvature, const struct kf_problem *problem)
+{
+    double entries = (double)problem->points.entries / (double)problem->points.count, size = (double)curvature->size;
+    return (double)curvature->known * entries * entries > COMPARED_TIMES * size * size * size;
+}
+
+/* With L the factor of H, B = L^-1 (the one before) L^-T has eigenvalues near 1, and 1 over the largest is what is wanted. That is at
+ * most the mean plus the fourth root of the sum of the others' distances from it, to the fourth power: |E^2|^(1/2), E = B - mean. */
+double kf_leverages_compare(struct kf_curvature *curvature)
+{
+    int n = (int)curvature->size, stride = (int)curvature->capacity, kind = 1, info = 0;
+    size_t size = curvature->size;
+    double *E = curvature->inverse, *out = curvature->columns + KF_COLUMNS * size, mean = 0, sum = 0, trace = 0;
+    double unit = 1, zero = 0;
+    for (size_t k = 0; k < size; k++)
+        trace += curvature->hessian[k * curvature->capacity + k];
+    if (!(trace < COMPARABLE * curvature->lambda))
+        return 0; /* rounding would tell as much as the numbers */
+    dsygst_(&kind, "L", &n, E, &stride, curvature->factor, &stride, &info);
+    kf_curvature_mirror(curvature, E);
+    for (size_t k = 0; k < size; k++)
+        mean += E[k * curvature->capacity + k] / (double)size;
+    for (size_t k = 0; k < size; k++)
+        E[k * curvature->capacity + k] -= mean;
+    for (size_t from = 0; from < size; from += KF_COLUMNS) {
+        int count = (int)(size - from < KF_COLUMNS ? size - from : KF_COLUMNS);
+        dsymm_("L", "L", &n, &count, &unit, E, &stride, E + from * curvature->capacity, &stride, &zero, out, &n);
+        sum += kf_square((size_t)count * size, out);
+    }
+    double most = (mean + sqrt(sqrt(sum))) * (1 + COMPARED_SAFELY);
+    return info == 0 && most > 0 ? 1 / most : 0;
+}
+
+/* Marks those of the first `count` points, of which upper bounds are known, whose leverage is too high, and takes them out of H. Returns
+ * the share of H that is lost with them at most. */
+static double leave_out_more(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                             const struct kf_problem *problem, size_t count)
+{
+    double lost = 0;
+    for (size_t j = 0; j < count; j++) {
+        if (!(curvature->leverages[j] * curvature->inflation > curvature->most))
+            continue;
+        double now = kf_leverage(curvature, problem, j), share = optimum->curve[j] / curvature->weight * now;
+        if (now <= curvature->most || lost + share > LOST_MOST)
+            continue;
+        lost += share;
+        curvature->leverages[j] = -1;
+        leave_out(curvature, optimum, problem, j, j + 1);
+    }
+    return lost;
+}
+
+static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                         double target)
+{
+    size_t points = curvature->points;
+    if (!kf_curvature_invert(curvature))
+        return false;
+    memset(curvature->leverages, 0, points * sizeof *curvature->leverages);
+    measure(curvature, problem, 0, points);
+    mark(curvature, 0, points, target);
+    if (leave_out(curvature, optimum, problem, 0, points) > 0) {
+        if (!kf_curvature_invert(curvature))
+            return false;
+        measure(curvature, problem, 0, points);
+    }
+    curvature->inflation = 1;
+    curvature->measured = curvature->weight;
+    curvature->leverage = 0;
+    for (size_t j = 0; j < points; j++)
+        curvature->leverage = fmax(curvature->leverage, curvature->leverages[j]);
+    return true;
+}
+
+/* From what is known of the points, which the H before has left to this one. */
+static bool measure_rest(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem)
+{
+    size_t points = curvature->points, known = curvature->known < points ? curvature->known : points;
     leave_out(curvature, optimum, problem, 0, known);
     if (!kf_curvature_invert(curvature))
         return false;
     memset(curvature->leverages + known, 0, (points - known) * sizeof *curvature->leverages);
     measure(curvature, problem, known, points);
-    mark(curvature, known, points, target);
-    if (leave_out(curvature, optimum, problem, known, points) > 0) {
-        if (!kf_curvature_invert(curvature))
-            return false;
-        measure(curvature, problem, known, points);
-    }
-    if (anew) {
-        curvature->inflation = 1;
-        curvature->measured = curvature->weight;
-    }
-    curvature->leverage = largest_leverage(curvature, problem, known);
-    for (size_t j = known; j < points; j++) {
-        curvature->leverage = fmax(curvature->leverage, curvature->leverages[j]);
-        if (curvature->leverages[j] > 0)
-            curvature->leverages[j] /= curvature->inflation;
-    }
-    curvature->known = points;
+    for (size_t j = known; j < points; j++)
+        curvature->leverages[j] /= curvature->inflation;
+    double lost = leave_out_more(curvature, optimum, problem, points);
+    if (lost > 0 && !kf_curvature_invert(curvature))
+        return false;
+    curvature->inflation /= 1 - lost;
+    curvature->leverage = largest_leverage(curvature, problem, points);
+    return true;
+}
+
+bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+                       double target)
+{
+    bool grown = kf_leverages_are_dear(curvature, problem) ? curvature->inflation > INFLATION_MOST
+                                                           : curvature->weight > 2 * curvature->measured;
+    bool anew = curvature->plain || curvature->known == 0 || grown;
+    if (!(anew ? measure_anew(curvature, optimum, problem, target) : measure_rest(curvature, optimum, problem)))
+        return false;
+    curvature->known = curvature->points;
     return true;
 }
 

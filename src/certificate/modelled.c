@@ -140,12 +140,16 @@ static void undo_close(struct kf_curvature *curvature, const struct kf_problem *
 keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
                                    struct kf_problem *problem, const double *slopes)
 {
-    curvature->inflation *= fmax(problem->objective.weight_total / curvature->weight, 1);
+    double c = fmin(curvature->weight / problem->objective.weight_total, 1);
+    struct kf_heritage heritage = kf_curvature_bequeath(curvature, c);
     undo_close(curvature, problem);
     kf_copy(problem, curvature->anchor, problem->x);
     if (!kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
         return KEEPFIT_NO_MEMORY;
-    return kf_curvature_close(curvature, problem);
+    keepfit_status status = kf_curvature_close(curvature, problem);
+    if (status == KEEPFIT_OK)
+        kf_curvature_inherit(curvature, problem, &heritage);
+    return status;
 }
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)
