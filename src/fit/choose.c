@@ -18,12 +18,14 @@
 /* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
 #define TRIAL_FIRST 64
 /* With few coordinates, where the first stages say little of what Newton's steps will cost, not before this one. */
-#define TRIAL_FIRST_SMALL 256
-#define SMALL 32
+#define TRIAL_FIRST_SMALL 1024
+#define SMALL 128
 #define AFTER_WIN 4
 #define AFTER_LOSS 16
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16
+/* It wins if it spends no more than this share of what the other would: a little is no reason to change. */
+#define WIN_SHARE 0.75
 /* One that has won may spend so many times what the other did, then it is the other's turn again. */
 #define LENIENCE 4.0
 /* The gradients that a stage may compute before it is the other's: some, and in passes over the points. */
@@ -198,7 +200,7 @@ static double left(const keepfit_fit *fit)
     const struct kf_choice *choice = &fit->choice;
     double spent = choice->work - choice->work_then, length = (double)choice->length;
     double stages = (double)(fit->arrived - choice->since);
-    return choice->rate * (choice->trying ? length : LENIENCE * (length + stages)) - spent;
+    return choice->rate * (choice->trying ? WIN_SHARE * length : LENIENCE * (length + stages)) - spent;
 }
 
 static void limit_stage(keepfit_fit *fit)
