@@ -4,7 +4,7 @@
 Counts gradients (FOs), and seconds where they matter, for the methods that hold epsilon; docs/guarantee.md tells what they do. Prints
 tables in Markdown; --write also writes bench/guarantee.md, in which parts that were not asked for stay as they are. DATA is the folder with
 the data sets, as gzip or plain files; what it lacks is named as skipped. --rows takes only the first N points of every stream, for a quick
-look; --seconds (120) ends a run of part 3, 4 or 5 that takes longer, and the table says so.
+look; --seconds (300) ends a run of part 3, 4 or 5 that takes longer, and the table says so.
 Part 6 needs scikit-learn.
 """
 import csv
@@ -20,6 +20,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 RIDGE_SETS = ("breast-cancer", "cod-rna", "diabetes", "german.numer", "skin_nonskin")
 GRID = [(inner, alpha, step) for inner in (10, 30, 100, 300) for alpha in (0.1, 0.3, 1) for step in ("0.3/L", "1/L", "3/L")]
 FIRST_STAGE = 10  # gaps are looked at from here on
+REFIT_TIMES, READING = 4, 5  # refit may take so many times what auto did, and so many seconds for reading the file
 # One thread each: what is compared is the work.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 ENVIRONMENT = dict(os.environ)
@@ -33,7 +34,7 @@ def option(name, default):
 if len(sys.argv) < 3 or sys.argv[2].startswith("-"):
     sys.exit(__doc__)
 keepfit, data = os.path.join(os.path.abspath(sys.argv[1]), "keepfit"), sys.argv[2]
-most_rows, seconds = int(option("--rows", 0)), float(option("--seconds", 120))
+most_rows, seconds = int(option("--rows", 0)), float(option("--seconds", 300))
 lines = []  # of the part at work
 
 
@@ -204,9 +205,18 @@ def speed_cells(told):
     return ["%.3g%s" % (told["seconds"], cut), figure(told["fo_a_stage"]), "%.3g" % (1e6 * told["seconds"] / told["stages"]), told["missed"]]
 
 
+def quickest(path, *options, within=None):
+    """The quickest of three runs, or of one that takes long: what disturbs only adds."""
+    told = train(path, *options, within=within or seconds)
+    for _ in range(2 if told and told["seconds"] < 2 else 0):
+        again = train(path, *options, within=within or seconds)
+        told = again if again and not again["cut"] and again["seconds"] < told["seconds"] else told
+    return told
+
+
 def part_speed(folder):
     say("Logistic loss, lambda 5e-5, epsilon relative to the best objective, the first 20,000 points of each stream in file order, one thread;")
-    say("a run ends after %g s. dense: 50 features, neighbours correlated by 0.9; sparse: 50,000 features, about 75 in a row, unit rows; news20:" % seconds)
+    say("`auto` ends after %g s, `refit` after 4 times what `auto` took. dense: 50 features, neighbours correlated by 0.9; sparse: 50,000 features, about 75 in a row, unit rows; news20:" % seconds)
     say("classes 1 to 10 against 11 to 20, unit rows. `refit` re-solves by Newton's method whenever the same proof fails. Seconds inside")
     say("the fit, reading not included; the ratio is of the seconds, and a lower bound where refit was cut.")
     say()
@@ -217,8 +227,9 @@ def part_speed(folder):
             row(name, "skipped: not there", *[""] * 11)
             continue
         for epsilon in ("1e-2", "1e-3", "1e-4"):
-            own, bar = (train(path, *options, *limit(20000), "--loss", "logistic", "--lambda", "5e-5", "--epsilon-kind", "relative", "--epsilon",
-                              epsilon, "--method", method, within=seconds) for method in ("auto", "refit"))
+            same = (*options, *limit(20000), "--loss", "logistic", "--lambda", "5e-5", "--epsilon-kind", "relative", "--epsilon", epsilon)
+            own = quickest(path, *same, "--method", "auto")
+            bar = quickest(path, *same, "--method", "refit", within=READING + REFIT_TIMES * own["seconds"] if own else seconds)
             ended = own and bar and not own["cut"]
             row(name, own["stages"] if own else "", epsilon, own["chosen"] if own else "", *speed_cells(own), *speed_cells(bar),
                 "%s%.2f" % ("above " if bar["cut"] else "", bar["seconds"] / own["seconds"]) if ended else "")
@@ -277,19 +288,20 @@ def part_tenths(folder):
 
 def part_order(folder):
     say("Streams in file order, logistic loss, lambda 1e-3, absolute epsilon, `auto`. elec2 is in order of time; in skin_nonskin the second class appears")
-    say("after 50,859 points of the first. `missed` counts stages whose bound exceeded epsilon: it has to be 0.")
+    say("after 50,859 points of the first. With a window only the newest points count. `missed` counts stages whose bound exceeded epsilon: it has to be 0.")
     say()
-    head("data", "points", "epsilon", "auto is", "FOs a stage", "seconds", "largest bound", "missed")
+    head("data", "points", "window", "epsilon", "auto is", "FOs a stage", "seconds", "largest bound", "missed")
     for name in ("elec2", "skin_nonskin"):
-        for epsilon in ("1e-2", "1e-3") if find(name) else ():
-            told = train(find(name), *limit(), "--loss", "logistic", "--lambda", "1e-3", "--epsilon", epsilon, within=seconds)
+        for window, epsilon in ((w, e) for w in (0, 1000, 10000) for e in ("1e-2", "1e-3")) if find(name) else ():
+            told = train(find(name), *limit(), "--loss", "logistic", "--lambda", "1e-3", "--epsilon", epsilon,
+                         *(["--window", window] if window else []), within=seconds)
             if not told:
-                row(name, "", epsilon, "over the time", *[""] * 4)
+                row(name, "", window or "", epsilon, "over the time", *[""] * 4)
                 continue
-            row(name, "%d%s" % (told["stages"], " (cut after %g s)" % seconds if told["cut"] else ""), epsilon, told["chosen"],
+            row(name, "%d%s" % (told["stages"], " (cut after %g s)" % seconds if told["cut"] else ""), window or "", epsilon, told["chosen"],
                 figure(told["fo_a_stage"]), "%.3g" % told["seconds"], "%.2e" % told["worst_bound"], told["missed"])
         if not find(name):
-            row(name, "skipped: not there", *[""] * 6)
+            row(name, "skipped: not there", *[""] * 7)
 
 
 def part_refitting(folder):

@@ -237,6 +237,17 @@ void kf_steps(struct kf_problem *problem, const struct kf_course *course)
     }
 }
 
+void kf_steps_of_table(struct kf_problem *problem, double step, double mean, size_t bound, double *table,
+                       uint64_t count)
+{
+    kf_steps(problem, &(struct kf_course){.step = step,
+                                          .drift_scale = mean,
+                                          .bound = bound,
+                                          .count = count,
+                                          .drawn = {.scale = (double)bound * mean, .drift = 1, .renew = true},
+                                          .table = table});
+}
+
 double *kf_borrow(struct kf_problem *problem)
 {
     struct kf_iterate *iterate = &problem->iterate;

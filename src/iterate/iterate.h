@@ -140,6 +140,10 @@ struct kf_course {
     bool with_other;        /* if there is one; neither then changes the drift */
 };
 void kf_steps(struct kf_problem *problem, const struct kf_course *course);
+/* Those of SAGA: the drift is the sum of a table over the first `bound` points, whose weight is 1/mean, and a sampled gradient
+ * replaces the one in the table. */
+void kf_steps_of_table(struct kf_problem *problem, double step, double mean, size_t bound, double *table,
+                       uint64_t count);
 
 /* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows, and their
  * remembered factors in `table` (may be NULL), are on the way when they are needed; for networks more, whose products with v and m

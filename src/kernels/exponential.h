@@ -14,7 +14,7 @@
 /* 2^(k/128) */
 extern const double kf_powers_of_two[KF_POWERS];
 
-/* For t from -700 to 700, or not a number. */
+/* For t from -700 to 700, or not a number, which it stays. */
 static inline double kf_exp(double t)
 {
     const double shift = 0x1.8p52; /* added to a number, it leaves an integer in the lowest bits */

@@ -64,10 +64,5 @@ void kf_prefix_step(struct kf_problem *problem, struct kf_prefix *prefix, double
 
 void kf_prefix_draw(struct kf_problem *problem, struct kf_prefix *prefix, double step, uint64_t steps)
 {
-    kf_steps(problem, &(struct kf_course){.step = step,
-                                          .drift_scale = inverse_weight(prefix),
-                                          .bound = prefix->count,
-                                          .count = steps,
-                                          .drawn = kf_prefix_sample(problem, prefix, 0),
-                                          .table = prefix->table});
+    kf_steps_of_table(problem, step, inverse_weight(prefix), prefix->count, prefix->table, steps);
 }

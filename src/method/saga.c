@@ -35,15 +35,9 @@ static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfi
     size_t i = problem->points.count, each = objective->type->factor_count(objective);
     if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(saga->table, saga->table_capacity, i * each))
         return kf_fail_memory(error);
-    double mean = kf_inverse_weight(objective), share = (double)i * mean;
-    double step = kf_step_fixed(problem, &saga->step);
+    double mean = kf_inverse_weight(objective), step = kf_step_fixed(problem, &saga->step);
     kf_drift_recompute(problem, i, saga->table);
-    kf_steps(problem, &(struct kf_course){.step = step,
-                                          .drift_scale = mean,
-                                          .bound = i,
-                                          .count = saga->inner,
-                                          .drawn = {.scale = share, .drift = 1, .renew = true},
-                                          .table = saga->table});
+    kf_steps_of_table(problem, step, mean, i, saga->table, saga->inner);
     return KEEPFIT_OK;
 }
 

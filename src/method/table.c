@@ -119,16 +119,9 @@ static void change_drift(struct kf_problem *problem, struct table *table, double
 
 static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
 {
-    struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count;
-    double mean = kf_inverse_weight(objective), share = (double)i * mean;
     double step = table->step / kf_constant_smoothness(problem);
-    kf_steps(problem, &(struct kf_course){.step = step,
-                                          .drift_scale = mean,
-                                          .bound = i,
-                                          .count = steps,
-                                          .drawn = {.scale = share, .drift = 1, .renew = true},
-                                          .table = table->factors});
+    kf_steps_of_table(problem, step, kf_inverse_weight(&problem->objective), problem->points.count, table->factors,
+                      steps);
     table->stale = true;
 }
 

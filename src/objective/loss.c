@@ -162,7 +162,7 @@ static void softmax_probabilities(const double *z, size_t outputs, double *p)
 {
     double top = largest(z, outputs), sum = 0;
     for (size_t k = 0; k < outputs; k++)
-        sum += p[k] = exp(z[k] - top);
+        sum += p[k] = kf_exp(z[k] - top < -700 ? -700 : z[k] - top);
     for (size_t k = 0; k < outputs; k++)
         p[k] /= sum;
 }
