@@ -405,12 +405,13 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
 bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, const double *slopes)
 {
-    double most, *delta = kf_curvature_scratch(curvature, 0);
+    double most;
     if (!curvature->certified || !curvature->rough)
         return false;
     if (slopes) {
         kf_curvature_error(curvature, optimum, problem, slopes, NULL, &most);
     } else {
+        double *delta = kf_curvature_scratch(curvature, 0);
         for (size_t k = 0; k < curvature->size; k++)
             delta[k] = problem->x[k] - curvature->anchor[k];
         most = curvature->before + kf_scores_most(curvature, problem, delta);
