@@ -290,15 +290,19 @@ struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double 
     return heritage;
 }
 
-void kf_curvature_inherit(struct kf_curvature *curvature, const struct kf_problem *problem,
-                          const struct kf_heritage *heritage)
+keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_problem *problem,
+                                    const struct kf_heritage *heritage)
 {
     double least = heritage->c;
     curvature->known = heritage->known;
-    if (heritage->compares && heritage->size == curvature->size && kf_leverages_are_dear(curvature, problem))
+    if (heritage->compares && heritage->size == curvature->size && kf_leverages_are_dear(curvature, problem)) {
+        if (!has_room(problem, reserve_columns(curvature)))
+            return KEEPFIT_NO_MEMORY;
         least = fmax(least, kf_leverages_compare(curvature));
+    }
     if (heritage->known)
         curvature->inflation /= least;
+    return KEEPFIT_OK;
 }
 
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
@@ -309,9 +313,7 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
         !kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
         return KEEPFIT_NO_MEMORY;
     keepfit_status status = kf_curvature_close(curvature, problem);
-    if (status == KEEPFIT_OK)
-        kf_curvature_inherit(curvature, problem, &heritage);
-    return status;
+    return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, problem, &heritage) : status;
 }
 
 /* All is known that bounds at the anchor need. */

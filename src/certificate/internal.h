@@ -51,8 +51,8 @@ struct kf_heritage {
     bool compares;
 };
 struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c);
-void kf_curvature_inherit(struct kf_curvature *curvature, const struct kf_problem *problem,
-                          const struct kf_heritage *heritage);
+keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_problem *problem,
+                                    const struct kf_heritage *heritage);
 /* A number that H is at least times the one in `inverse`, which is lost; 0: that is not known. H's factor is there. */
 double kf_leverages_compare(struct kf_curvature *curvature);
 /* Whether measuring all leverages takes longer than a comparison. */

@@ -147,9 +147,7 @@ keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_opt
     if (!kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
         return KEEPFIT_NO_MEMORY;
     keepfit_status status = kf_curvature_close(curvature, problem);
-    if (status == KEEPFIT_OK)
-        kf_curvature_inherit(curvature, problem, &heritage);
-    return status;
+    return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, problem, &heritage) : status;
 }
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)
