@@ -283,7 +283,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
 struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c)
 {
     struct kf_heritage heritage = {c, curvature->size, curvature->certified ? curvature->known : 0, false};
-    if (heritage.known && !kf_leverages_are_marked(curvature)) {
+    if (heritage.known && !curvature->plain && !kf_leverages_are_marked(curvature)) {
         copy_matrix(curvature, curvature->hessian, curvature->inverse);
         heritage.compares = true;
     }
@@ -298,6 +298,7 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_pr
     if (heritage->compares && heritage->size == curvature->size && kf_leverages_are_dear(curvature, problem)) {
         if (!has_room(problem, reserve_columns(curvature)))
             return KEEPFIT_NO_MEMORY;
+        kf_spend(problem, 0.3 * (double)curvature->size * (double)(curvature->size * curvature->size));
         least = fmax(least, kf_leverages_compare(curvature));
     }
     if (heritage->known)
@@ -316,10 +317,13 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
     return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, problem, &heritage) : status;
 }
 
-/* All is known that bounds at the anchor need. */
+/* All is known that bounds at the anchor need. Points may have come since. */
 static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
 {
     kf_curvature_mirror(curvature, curvature->hessian);
+    curvature->later = 0;
+    for (size_t j = curvature->points; j < problem->points.count; j++)
+        curvature->later = fmax(curvature->later, kf_leverage(curvature, problem, j));
     curvature->measuring = false;
     curvature->certified = true;
     kf_curvature_move(curvature, problem, sum);

@@ -31,7 +31,7 @@ double *kf_curvature_scratch(const struct kf_curvature *curvature, size_t k);
 void kf_curvature_times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out);
 /* c: the Hessian at x, now, is at least c H, where scores have moved by up to `stretch`. */
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch);
-/* The bound where |g|^2_{H^-1} is `square`; infinite where t is `most` or more. */
+/* The bound where |g|^2_{H^-1} is `square`: the smaller of the two, of which the first does not count where t is `most` or more. */
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
                              double c, double most);
 

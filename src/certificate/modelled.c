@@ -60,7 +60,7 @@ static struct doubt doubt_of(const struct kf_curvature *curvature, const struct 
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
-    double squares = 0, apart = 0, above = 1, below = 1; /* the largest used/own so far, as a fraction */
+    double squares = 0, apart = 0, shrunk = 1;
     *most = 0;
     if (kf_concordance(problem) == 0)
         return 0;
@@ -69,16 +69,14 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
             continue;
         struct doubt doubt = doubt_of(curvature, optimum, problem, slopes, moved, j);
         bool inside = is_inside(curvature, j);
-        if (inside && doubt.used * doubt.shrunk * below > above * doubt.least) {
-            above = doubt.used * doubt.shrunk;
-            below = doubt.least;
-        }
+        if (inside && doubt.used * doubt.shrunk > shrunk * doubt.least)
+            shrunk = doubt.used * doubt.shrunk / doubt.least;
         if (inside && doubt.used > FAINT * problem->points.place[j].weight)
             squares += doubt.off * doubt.off / doubt.used;
         else
             apart += doubt.off * (inside ? sqrt(curvature->leverage) : reach_of(curvature, problem, j));
     }
-    *most = log(above / below) / kf_concordance(problem);
+    *most = log(shrunk) / kf_concordance(problem);
     return sqrt(curvature->weight * squares) + apart;
 }
 
@@ -87,12 +85,16 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_o
 {
     const struct kf_objective *objective = &problem->objective;
     double *bent = kf_curvature_scratch(curvature, 1);
-    kf_curvature_times(curvature, curvature->hessian, step, bent);
-    kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free, bent + objective->free);
-    kf_add(curvature->size, curvature->weight, bent, sum);
-    bool whole = kf_concordance(problem) == 0; /* then nothing is left out */
-    for (size_t j = whole ? curvature->points : 0; j < problem->points.count; j++)
-        if (whole || !is_inside(curvature, j)) {
+    bool complete = kf_concordance(problem) == 0; /* then nothing is left out */
+    bool by_points = curvature->lost != 0;        /* H has points that are no longer there */
+    if (!by_points) {
+        kf_curvature_times(curvature, curvature->hessian, step, bent);
+        kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free,
+               bent + objective->free);
+        kf_add(curvature->size, curvature->weight, bent, sum);
+    }
+    for (size_t j = complete && !by_points ? curvature->points : 0; j < problem->points.count; j++)
+        if (by_points || complete || !is_inside(curvature, j)) {
             double curve = kf_curvature_of(curvature, optimum, problem, slopes, j);
             double factor = curve * kf_score(problem, j, step);
             objective->type->add(objective, 1, j, &factor, sum);

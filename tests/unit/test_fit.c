@@ -218,6 +218,40 @@ static void test_bounds(struct tap *tap, int problems)
     tap_check(tap, unheld == 0, "auto held epsilon, proved, at every one of them");
 }
 
+/* Heavy points that come after a Hessian was made, and before its bounds are made ready. */
+static void test_late_bounds(struct tap *tap, uint64_t seeds)
+{
+    size_t below = 0, stages = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        size_t features = 33 + seed % 11, heavy = 2 * features - 2 - seed % 6;
+        char text[200];
+        snprintf(text, sizeof text, "loss=logistic method=quadratic lambda=%g epsilon=%g",
+                 0.01 * (double)(1 + seed % 30), pow(10, -1 - (double)(seed % 6) / 2));
+        struct cloud *cloud = cloud_make("logistic", 3 * features, features, false, false, seed);
+        for (size_t j = heavy; j <= 2 * features; j++) {
+            cloud->point[j].weight = 2 + (double)(seed * 7 % 13);
+            for (size_t k = 0; k < features; k++)
+                cloud->value[j][k] *= (double)(1 + seed % 3 * 2);
+        }
+        keepfit_fit *fit = fit_from(text);
+        for (size_t j = 0; j < cloud->count; j++) {
+            keepfit_measurement measured;
+            keepfit_report report;
+            push_range(fit, cloud, j, j + 1);
+            if (j < heavy || j > 2 * features + 6)
+                continue;
+            TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+            keepfit_fit_report(fit, &report);
+            below += !(report.bound >= measured.gap - 1e-12);
+            stages++;
+        }
+        keepfit_fit_free(fit);
+        free(cloud);
+    }
+    tap_check(tap, below == 0, "heavy points before the bounds are ready: not below the gap at %zu stages (%zu)",
+              stages, below);
+}
+
 static void test_measuring(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("logistic", 50, 4, true, false, 41);
@@ -506,6 +540,7 @@ int main(int count, char **words)
     }
     test_refusals(&tap);
     test_bounds(&tap, quick ? 40 : 400);
+    test_late_bounds(&tap, quick ? 20 : 300);
     test_measuring(&tap);
     test_lambda_total(&tap);
     test_custom(&tap, "csvrg");

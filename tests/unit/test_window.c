@@ -49,6 +49,37 @@ static void test_window(struct tap *tap, const char *method, const char *loss, c
     free(cloud);
 }
 
+/* So many coordinates that a Hessian is kept while points leave that it was made of, and steps are taken without a pass. */
+static void test_wide_window(struct tap *tap, const char *problem, uint64_t seeds)
+{
+    size_t below = 0, stages = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        size_t features = 33 + seed % 10;
+        char text[300];
+        snprintf(text, sizeof text, "%s method=quadratic lambda=%g epsilon=%g window=%zu", problem,
+                 0.002 * (double)(1 + seed % 7 * 5), seed % 2 ? 1e-3 : 1e-5, 2 * features + 5 + seed % 5 * 12);
+        struct cloud *cloud =
+            cloud_make(strstr(problem, "squared") ? "squared" : "logistic", 5 * features, features, false, false, seed);
+        keepfit_fit *fit = fit_from(text);
+        for (size_t j = 0; j < cloud->count; j++) {
+            keepfit_report report;
+            keepfit_measurement measured;
+            push_range(fit, cloud, j, j + 1);
+            keepfit_fit_report(fit, &report);
+            if (j < 2 * features || j % 2)
+                continue;
+            TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) ==
+                     KEEPFIT_OK);
+            below += !(report.bound >= measured.gap - 1e-12 * fmax(1, measured.objective));
+            stages++;
+        }
+        keepfit_fit_free(fit);
+        free(cloud);
+    }
+    tap_check(tap, below == 0, "%s, a window and 33 to 42 features: the bound is not below the gap at %zu stages (%zu)",
+              problem, stages, below);
+}
+
 /* Points leave in any order, between pushes. */
 static void test_removal(struct tap *tap, const char *method, const char *loss)
 {
@@ -170,6 +201,9 @@ int main(int count, char **words)
         test_removal(&tap, "refit", losses[l]);
         test_removal(&tap, "table", losses[l]);
     }
+    test_wide_window(&tap, "loss=logistic", quick ? 3 : 20);
+    test_wide_window(&tap, "loss=logistic intercept=true", quick ? 2 : 10);
+    test_wide_window(&tap, "loss=squared intercept=true", quick ? 2 : 10);
     test_tracking(&tap);
     test_names(&tap);
     test_memory(&tap, quick ? 1000 : 20000);
