@@ -20,7 +20,7 @@
 #define COMPARABLE 1e9
 #define COMPARED_SAFELY 1e-6
 /* No more of H is left out for single points. */
-#define LOST_MOST 0.5
+#define LEFT_OUT_MOST 0.5
 
 /* Few entries of a row are sooner multiplied two by two than with all columns, which takes a quarter as long an entry or less. */
 static bool is_short(const struct kf_curvature *curvature, const keepfit_row *row)
@@ -190,7 +190,7 @@ static double leave_out_more(struct kf_curvature *curvature, const struct kf_opt
         if (!(curvature->leverages[j] * curvature->inflation > curvature->most))
             continue;
         double now = kf_leverage(curvature, problem, j), share = optimum->curve[j] / curvature->weight * now;
-        if (now <= curvature->most || lost + share > LOST_MOST)
+        if (now <= curvature->most || lost + share > LEFT_OUT_MOST)
             continue;
         lost += share;
         curvature->leverages[j] = -1;

@@ -137,6 +137,7 @@ static void undo_close(struct kf_curvature *curvature, const struct kf_problem *
     }
     curvature->certified = curvature->anchored = false;
     curvature->gathering = true;
+    curvature->known = 0; /* until it is inherited */
 }
 
 keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
