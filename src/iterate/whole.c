@@ -5,7 +5,7 @@
  * then the next row's product. But x changes by known vectors, so the next score follows from the next row's products with
  * these, which wait for no slope:
  *
- *     next.(keep x + drift m + first a) = keep (next.x) + drift (next.m) + first (next.a)
+ *     next.(keep x + drift m + first a) = next.(keep x + drift m) + first (next.a)
  *
  * Where many steps are made at once they are computed in the same pass that moves x. */
 #include "iterate/whole.h"
@@ -85,7 +85,7 @@ static void stride(struct kf_problem *problem, const struct kf_course *course)
     double z = kernels->dot(size, places[point].value, x);
     for (uint64_t t = 1;; t++) {
         const struct kf_place *place = &places[point];
-        double *remembered = course->table ? course->table + point : NULL, on[3];
+        double *remembered = course->table ? course->table + point : NULL;
         double change = find_change(objective, place, z, remembered, drawn->renew);
         double first = share * change, second = drawn->drift * change;
         if (t == course->count) {
@@ -93,8 +93,7 @@ static void stride(struct kf_problem *problem, const struct kf_course *course)
             return;
         }
         point = kf_sampler_next(problem);
-        kernels->stride(size, keep, drift, place->value, first, second, x, m, places[point].value, on);
-        z = keep * on[0] + drift * on[1] + first * on[2];
+        z = kernels->stride(size, keep, drift, place->value, first, second, x, m, places[point].value);
     }
 }
 

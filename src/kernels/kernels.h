@@ -30,9 +30,10 @@ struct kf_kernels {
     /* x = keep*x + drift*m + first*a + second*b */
     void (*advance_both)(size_t count, double keep, double drift, const double *m, double first, const double *a,
                          double second, const double *b, double *x);
-    /* advance, and the dots of `next` with x, m and a as they were before: three, summed like those of dots */
-    void (*stride)(size_t count, double keep, double drift, const double *a, double first, double second, double *x,
-                   double *m, const double *next, double *sums);
+    /* advance, and the product of `next` with x as it is then: made of those with keep*x + drift*m and with a, summed like those of
+     * dots, so that `first` is needed for its last addition only */
+    double (*stride)(size_t count, double keep, double drift, const double *a, double first, double second, double *x,
+                     double *m, const double *next);
     /* The sums of value_f * pairs[2f] and of value_f * pairs[2f+1] */
     struct kf_pair (*pair_dot)(const keepfit_row *row, const double *pairs);
     /* pairs[2f] += first*value_f, pairs[2f+1] += second*value_f */
