@@ -1,8 +1,10 @@
+#define _DEFAULT_SOURCE
 #include "base/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CACHE_LINE 64
 #define NUMBERS_A_LINE (CACHE_LINE / sizeof(double))
@@ -17,6 +19,18 @@ void *kf_allocate(size_t count, size_t size)
 void *kf_allocate_raw(size_t size)
 {
     return malloc(size ? size : 1);
+}
+
+void *kf_allocate_pages(size_t pages)
+{
+    if (pages > SIZE_MAX / KF_LARGE_PAGE)
+        return NULL;
+    void *memory = aligned_alloc(KF_LARGE_PAGE, pages * KF_LARGE_PAGE);
+#ifdef MADV_HUGEPAGE
+    if (memory) /* where there are none it works with small ones */
+        madvise(memory, pages * KF_LARGE_PAGE, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
 double *kf_allocate_unset(size_t count)

@@ -12,6 +12,11 @@ void *kf_allocate(size_t count, size_t size);
 /* `size` bytes that hold nothing yet. */
 void *kf_allocate_raw(size_t size);
 
+/* The same in large pages, where the system has them: asking for each small page when it is first written takes longer than writing
+ * it, and a table of many is slow to look places up in. */
+#define KF_LARGE_PAGE ((size_t)1 << 21)
+void *kf_allocate_pages(size_t pages);
+
 /* kf_allocate for numbers that vector instructions run over: aligned to cache lines unless there are very many. */
 double *kf_allocate_numbers(size_t count);
 /* Always aligned, and not zeroed: numbers that are never written take no room. */

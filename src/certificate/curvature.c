@@ -28,6 +28,8 @@ void kf_curvature_free(struct kf_curvature *curvature)
     free(curvature->factor);
     free(curvature->work);
     free(curvature->leverages);
+    free(curvature->excess);
+    free(curvature->excesses);
     free(curvature->columns);
     memset(curvature, 0, sizeof *curvature);
 }
@@ -64,7 +66,8 @@ static bool make_room(struct kf_curvature *curvature, size_t capacity)
     double *work = kf_allocate_numbers(WORK_VECTORS * capacity);
     if (!work || !grow_matrix(&curvature->hessian, curvature->size, old, capacity) ||
         !grow_matrix(&curvature->inverse, curvature->size, old, capacity) ||
-        !grow_matrix(&curvature->factor, curvature->size, old, capacity)) {
+        !grow_matrix(&curvature->factor, curvature->size, old, capacity) ||
+        !grow_matrix(&curvature->excess, 0, old, capacity)) {
         free(work);
         kf_curvature_free(curvature);
         return false;
@@ -96,6 +99,11 @@ static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *a
                        &curvature->most,    &curvature->inflation, &curvature->measured};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
+    if (archive->version > 2)
+        kf_archive_real(archive, &curvature->reach);
+    else
+        curvature->reach = sqrt(curvature->leverage);
+    kf_archive_require(archive, !(curvature->reach < 0));
 }
 
 /* How many numbers `leverages` has. */
@@ -344,6 +352,8 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
     kf_spend(problem, (0.15 * (double)curvature->size + 5) * (double)(curvature->size * curvature->size));
     bool found = kf_concordance(problem) > 0 ? kf_leverages_find(curvature, optimum, problem, target)
                                              : kf_curvature_invert(curvature);
+    if (found && !has_room(problem, kf_reach_find(curvature, optimum, problem, target)))
+        found = false;
     if (found)
         be_certified(curvature, problem, sum);
     else
@@ -366,6 +376,7 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
     curvature->leverage = 0;
     for (size_t j = 0; j < curvature->points; j++)
         curvature->leverage = fmax(curvature->leverage, curvature->leverages[j]);
+    curvature->reach = sqrt(curvature->leverage);
     curvature->inflation = 1;
     curvature->measured = curvature->weight;
     be_certified(curvature, problem, sum);
@@ -546,10 +557,17 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
     return bound;
 }
 
+/* K where points' curvatures have become less than c says of all, or have left: the others' shares are the larger. */
+static double reach_now(const struct kf_curvature *curvature)
+{
+    double rest = (1 - curvature->lost) * (1 - KF_GIVEN_UP_MOST);
+    return fmin(sqrt(curvature->leverage), curvature->reach / rest);
+}
+
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
                              double c, double most)
 {
-    double t = kf_concordance(problem) * sqrt(curvature->leverage) * sqrt(square) / c;
+    double t = kf_concordance(problem) * reach_now(curvature) * sqrt(square) / c;
     double bound = t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
     return curvature->plain ? bound : fmin(bound, bound_by_distance(curvature, problem, square, c));
 }

@@ -55,10 +55,13 @@ struct kf_curvature {
     double later;                    /* the largest leverage of a point that has come since */
     size_t points;                   /* that H was made of */
     double *leverages;               /* of the points, when measured; negative: left out of H */
+    double reach;                    /* K, at most R */
     double most, inflation;          /* the largest that is let in; what they may have grown by since */
     double measured;                 /* weight when all were measured */
     size_t known;                    /* points that are in `leverages`, new ones included; 0: none */
     size_t leverages_capacity;
+    double *excess, *excesses; /* what K is found with: a matrix, and numbers of the points */
+    size_t excesses_capacity;
     double *columns; /* rows on their way through BLAS, and what comes out */
     size_t columns_capacity;
 };

@@ -6,6 +6,9 @@
 
 #include "certificate/curvature.h"
 
+/* Of H at most this share is given up for points whose curvature has become much smaller than that of the others. */
+#define KF_GIVEN_UP_MOST 0.05
+
 /* M: the loss's third derivative is at most this times its second. */
 static inline double kf_concordance(const struct kf_problem *problem)
 {
@@ -43,6 +46,9 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                        double target);
+/* K, where it is less than R by as much as matters for the target; H's inverse is there. False: no memory. */
+bool kf_reach_find(struct kf_curvature *curvature, const struct kf_optimum *optimum, struct kf_problem *problem,
+                   double target);
 /* What is known of leverages serves for the next H as well: that is at least c times the one before, by the argument that gives c, or as
  * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */
 struct kf_heritage {

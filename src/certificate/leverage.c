@@ -36,10 +36,10 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
         return kf_curvature_bend(curvature, problem, &row, &unused);
     for (size_t p = 0; p < row.count; p++) {
         const double *line = curvature->inverse + row.index[p] * curvature->capacity;
-        double part = 0;
-        for (size_t q = 0; q < row.count; q++)
+        double part = 0.5 * line[row.index[p]] * row.value[p];
+        for (size_t q = p + 1; q < row.count; q++)
             part += line[row.index[q]] * row.value[q];
-        sum += row.value[p] * part;
+        sum += 2 * row.value[p] * part;
     }
     return sum;
 }

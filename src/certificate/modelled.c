@@ -10,13 +10,17 @@
 /* A curvature below this share of the weight does not tell of its slope. */
 #define FAINT 1e-9
 
-/* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + (Mu)^3/60 + ...), or a little more: for Mu < 1 what follows the square is
- * less than (Mu)^2/36. Without a division, since all points are looked at. */
-static double excess(double concordance, double u)
+/* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + (Mu)^3/60 + ...), or a little more for Mu < 1, where what follows the square
+ * is less than (Mu)^2/36: without a division, since all points are looked at. */
+static double excess_below(double concordance, double u)
 {
     double scaled = concordance * u;
-    return scaled < 1 ? scaled * u * (0.5 + scaled * (1.0 / 6) + scaled * scaled * (1.0 / 18))
-                      : (expm1(scaled) - scaled) / concordance;
+    return scaled * u * (0.5 + scaled * (1.0 / 6) + scaled * scaled * (1.0 / 18));
+}
+
+static double excess_beyond(double concordance, double u)
+{
+    return (expm1(concordance * u) - concordance * u) / concordance;
 }
 
 double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
@@ -36,47 +40,105 @@ static bool is_inside(const struct kf_curvature *curvature, size_t j)
     return j < curvature->points && curvature->leverages[j] >= 0;
 }
 
-/* The curvature that the sum is followed by for a point, what the point's slope may be off by, and what its own curvature was at
- * least when the slope was computed, since when it may have become so many times smaller. */
-struct doubt {
-    double used, off, least, shrunk;
+/* ---- all points, one block after the other ---- */
+
+/* Of a block of points: the curvature that the sum is followed by, what the slope may be off by, and how many times smaller than in H the
+ * curvature at x may be. Plain loops over plain arrays, for vectors. */
+#define BLOCK 128
+struct doubts {
+    double weight[BLOCK], own[BLOCK], used[BLOCK], off[BLOCK], ratio[BLOCK], square[BLOCK];
 };
 
-static struct doubt doubt_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                             const struct kf_problem *problem, const double *slopes, const double *moved, size_t j)
+static void find_doubts(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                        const struct kf_problem *problem, const double *slopes, const double *moved, size_t from,
+                        size_t count, struct doubts *doubts)
 {
-    double concordance = kf_concordance(problem), weight = problem->points.place[j].weight;
-    double u = moved ? fabs(moved[j]) : 0;
-    double bent = excess(concordance, u), own = kf_curve_recalled(problem, j, slopes[j]);
-    struct doubt doubt = {.used = kf_curvature_of(curvature, optimum, problem, slopes, j)};
-    /* A slope near its limit has lost what it is away from it. */
-    double rounding = fabs(slopes[j]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
-    doubt.off = (fabs(own - doubt.used) + rounding) * u + (own + rounding) * bent;
-    doubt.least = own > rounding ? own - rounding : 0;
-    doubt.shrunk = 1 + concordance * (u + bent); /* exp(Mu) */
-    return doubt;
+    double concordance = kf_concordance(problem), far[BLOCK], bent[BLOCK];
+    bool beyond = false;
+    for (size_t k = 0; k < count; k++) {
+        doubts->weight[k] = problem->points.place[from + k].weight;
+        doubts->own[k] = kf_curve_recalled(problem, from + k, slopes[from + k]);
+        doubts->used[k] = from + k < curvature->points ? optimum->curve[from + k] : doubts->own[k];
+    }
+    for (size_t k = 0; k < count; k++) {
+        far[k] = moved ? fabs(moved[from + k]) : 0;
+        bent[k] = excess_below(concordance, far[k]);
+        beyond |= !(concordance * far[k] < 1);
+    }
+    for (size_t k = 0; k < count && beyond; k++)
+        if (!(concordance * far[k] < 1))
+            bent[k] = excess_beyond(concordance, far[k]);
+    for (size_t k = 0; k < count; k++) {
+        double own = doubts->own[k], used = doubts->used[k], weight = doubts->weight[k];
+        /* A slope near its limit has lost what it is away from it. */
+        double rounding = fabs(slopes[from + k]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
+        double least = own > rounding ? own - rounding : 0; /* when the slope was computed; exp(Mu) times smaller now */
+        double off = (fabs(own - used) + rounding) * far[k] + (own + rounding) * bent[k];
+        doubts->off[k] = off;
+        doubts->square[k] = off * off / used;
+        doubts->ratio[k] = used * (1 + concordance * (far[k] + bent[k])) / least;
+    }
+}
+
+/* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, and the share of H that
+ * its points have at most. Few points that have lost much are better taken for lost altogether: with shares that add up to L without them,
+ * and a ratio q that the others do not exceed, the Hessian at x is at least (1-L)/q times H. */
+#define STEPS 64
+#define STEPS_A_UNIT 32
+struct tally {
+    double most[STEPS], share[STEPS];
+};
+
+static void tally_add(struct tally *tally, double ratio, double share)
+{
+    double above = (ratio - 1) * STEPS_A_UNIT;
+    size_t step = !(above < STEPS - 1) ? STEPS - 1 : above > 0 ? (size_t)above : 0;
+    tally->most[step] = fmax(tally->most[step], ratio);
+    tally->share[step] += share;
+}
+
+/* q/(1-L), as small as it gets with L at most `given_up`. */
+static double tally_ratio(const struct tally *tally, double given_up)
+{
+    double below[STEPS + 1] = {1}, lost = 0;
+    for (size_t k = 0; k < STEPS; k++)
+        below[k + 1] = fmax(below[k], tally->most[k]);
+    double least = below[STEPS];
+    for (size_t k = STEPS; k-- > 0;) {
+        lost += tally->share[k];
+        if (!(lost <= given_up))
+            break;
+        least = fmin(least, below[k] / (1 - lost));
+    }
+    return least;
 }
 
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
-    double squares = 0, apart = 0, shrunk = 1;
+    double squares = 0, apart = 0, known = curvature->inflation / curvature->weight;
+    struct tally tally = {{0}, {0}};
+    struct doubts doubts;
     *most = 0;
     if (kf_concordance(problem) == 0)
         return 0;
-    for (size_t j = 0; j < problem->points.count; j++) {
-        if (problem->points.place[j].weight == 0)
-            continue;
-        struct doubt doubt = doubt_of(curvature, optimum, problem, slopes, moved, j);
-        bool inside = is_inside(curvature, j);
-        if (inside && doubt.used * doubt.shrunk > shrunk * doubt.least)
-            shrunk = doubt.used * doubt.shrunk / doubt.least;
-        if (inside && doubt.used > FAINT * problem->points.place[j].weight)
-            squares += doubt.off * doubt.off / doubt.used;
-        else
-            apart += doubt.off * (inside ? sqrt(curvature->leverage) : reach_of(curvature, problem, j));
+    for (size_t from = 0, count; from < problem->points.count; from += count) {
+        count = problem->points.count - from < BLOCK ? problem->points.count - from : BLOCK;
+        find_doubts(curvature, optimum, problem, slopes, moved, from, count, &doubts);
+        for (size_t k = 0; k < count; k++) {
+            if (doubts.weight[k] == 0)
+                continue;
+            bool inside = is_inside(curvature, from + k);
+            if (inside && doubts.used[k] > 0)
+                tally_add(&tally, doubts.ratio[k], doubts.used[k] * curvature->leverages[from + k] * known);
+            if (inside && doubts.used[k] > FAINT * doubts.weight[k])
+                squares += doubts.square[k];
+            else
+                apart += doubts.off[k] *
+                         (inside ? sqrt(curvature->leverage) : reach_of(curvature, problem, from + k));
+        }
     }
-    *most = log(shrunk) / kf_concordance(problem);
+    *most = log(tally_ratio(&tally, curvature->plain ? 0 : KF_GIVEN_UP_MOST)) / kf_concordance(problem);
     return sqrt(curvature->weight * squares) + apart;
 }
 

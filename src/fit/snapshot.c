@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 /* 1 has no points whose slopes are older than x (method/hold.h). */
-#define SNAPSHOT_VERSION 2
+#define SNAPSHOT_VERSION 3
 #define NAME_ROOM 64
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)

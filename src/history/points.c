@@ -49,15 +49,29 @@ void kf_points_clear(struct kf_points *points)
     points->entries = 0;
 }
 
-/* A new newest block; NULL: out of memory. */
-static struct kf_block *add_block(struct kf_points *points, size_t size)
+/* Room for at least so many doubles: the first block is not large, since a few rows may be all. NULL: out of memory. */
+static struct kf_block *allocate_block(size_t doubles, bool first)
 {
-    struct kf_block *block = NULL;
-    if (size <= (SIZE_MAX - sizeof *block) / sizeof(double))
-        block = kf_allocate_raw(sizeof *block + size * sizeof(double));
+    if (doubles > (SIZE_MAX - sizeof(struct kf_block)) / sizeof(double))
+        return NULL;
+    bool small = first && doubles <= KF_BLOCK_DOUBLES;
+    size_t bytes = sizeof(struct kf_block) + (small ? KF_BLOCK_DOUBLES : doubles) * sizeof(double);
+    size_t pages = bytes / KF_LARGE_PAGE + (bytes % KF_LARGE_PAGE > 0);
+    struct kf_block *block = small ? kf_allocate_raw(bytes) : kf_allocate_pages(pages);
     if (!block)
         return NULL;
-    *block = (struct kf_block){.next = points->blocks, .size = size};
+    size_t room = (small ? bytes : pages * KF_LARGE_PAGE) - sizeof *block;
+    *block = (struct kf_block){.size = room / sizeof(double)};
+    return block;
+}
+
+/* A new newest block; NULL: out of memory. */
+static struct kf_block *add_block(struct kf_points *points, size_t doubles)
+{
+    struct kf_block *block = allocate_block(doubles, !points->blocks);
+    if (!block)
+        return NULL;
+    block->next = points->blocks;
     if (points->blocks)
         points->blocks->newer = block;
     else
@@ -71,7 +85,7 @@ static double *take_space(struct kf_points *points, size_t doubles)
 {
     struct kf_block *block = points->blocks;
     if (!block || points->closed || block->size - block->used < doubles || block->size == 0)
-        block = add_block(points, doubles > KF_BLOCK_DOUBLES ? doubles : KF_BLOCK_DOUBLES);
+        block = add_block(points, doubles);
     if (!block)
         return NULL;
     double *space = block->space + block->used;

@@ -13,23 +13,42 @@
 #define MODEL_TO 0.1
 #define FLATTEST 1e-6
 
-/* H[lower] += curve * a a' (each entry an outputs x outputs block), for a sparse row or several outputs. */
-static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
-                      double *hessian, size_t stride)
+/* H[lower] += curve * a a', for a sparse row of a one-output model. */
+static void add_square(const keepfit_row *row, double curve, double *hessian, size_t stride)
 {
-    keepfit_row row = kf_points_row(objective->points, j);
+    for (size_t p = 0; p < row->count; p++) {
+        double *column = hessian + row->index[p] * stride, share = curve * row->value[p];
+        for (size_t q = p; q < row->count; q++)
+            column[row->index[q]] += share * row->value[q];
+    }
+}
+
+/* The same of blocks of outputs x outputs numbers, and of full rows. */
+static void add_blocks(const struct kf_objective *objective, const keepfit_row *row, const double *curve, double scale,
+                       double *hessian, size_t stride)
+{
     size_t outputs = objective->outputs;
-    for (size_t p = 0; p < row.count; p++) {
-        size_t column = (row.index ? row.index[p] : p) * outputs;
-        for (size_t q = p; q < row.count; q++) {
-            size_t line = (row.index ? row.index[q] : q) * outputs;
-            double product = scale * row.value[p] * row.value[q];
+    for (size_t p = 0; p < row->count; p++) {
+        size_t column = (row->index ? row->index[p] : p) * outputs;
+        for (size_t q = p; q < row->count; q++) {
+            size_t line = (row->index ? row->index[q] : q) * outputs;
+            double product = scale * row->value[p] * row->value[q];
             for (size_t k = 0; k < outputs; k++)
                 for (size_t l = 0; l < outputs; l++)
                     if (line + l >= column + k)
                         hessian[(column + k) * stride + line + l] += product * curve[k * outputs + l];
         }
     }
+}
+
+static void add_outer(const struct kf_objective *objective, size_t j, const double *curve, double scale,
+                      double *hessian, size_t stride)
+{
+    keepfit_row row = kf_points_row(objective->points, j);
+    if (objective->outputs == 1 && row.index)
+        add_square(&row, scale * curve[0], hessian, stride);
+    else
+        add_blocks(objective, &row, curve, scale, hessian, stride);
 }
 
 /* Dense rows of a one-output model go through BLAS in batches: H += B B', B's columns sqrt(curve) * a. */
@@ -59,15 +78,17 @@ static void batch_add(struct batch *batch, const keepfit_row *row, double curve)
         batch_flush(batch);
 }
 
-/* Adds scale times the Hessians of the points from .. to-1, whose curvatures are known. */
-static void add_range(struct kf_optimum *optimum, struct kf_problem *problem, size_t from, size_t to, double scale,
-                      double *hessian, size_t stride)
+/* Adds scale times the Hessians of the points from .. to-1, which have these curvatures. */
+static void add_range(const struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
+                      size_t from, size_t to, double scale, double *hessian, size_t stride)
 {
     const struct kf_objective *objective = &problem->objective;
     size_t each = objective->outputs * objective->outputs;
     struct batch batch = {.columns = optimum->columns, .size = kf_size(problem), .hessian = hessian, .stride = stride};
     for (size_t j = from; j < to; j++) {
-        const double *curve = optimum->curve + j * each;
+        const double *curve = curves + j * each;
+        if (each == 1 && curve[0] == 0)
+            continue;
         keepfit_row row = kf_points_row(&problem->points, j);
         if (objective->outputs == 1 && !row.index)
             batch_add(&batch, &row, curve[0] * scale);
@@ -83,7 +104,7 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
     size_t size = kf_size(problem);
     double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
     memset(hessian, 0, size * size * sizeof *hessian);
-    add_range(optimum, problem, 0, problem->points.count, mean, hessian, size);
+    add_range(optimum, problem, optimum->curve, 0, problem->points.count, mean, hessian, size);
     for (size_t k = objective->free; k < size; k++)
         hessian[k * size + k] += 2 * objective->lambda;
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
@@ -122,8 +143,14 @@ bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, cons
         recall_curves(optimum, problem, slopes, from, to);
     else
         kf_curves(optimum, problem, x, from, to);
-    add_range(optimum, problem, from, to, 1, hessian, stride);
+    add_range(optimum, problem, optimum->curve, from, to, 1, hessian, stride);
     return true;
+}
+
+void kf_hessian_add_known(const struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
+                          size_t count, double scale, double *hessian, size_t stride)
+{
+    add_range(optimum, problem, curves, 0, count, scale, hessian, stride);
 }
 
 void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,

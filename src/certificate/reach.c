@@ -1,0 +1,110 @@
+/* K: how far scores move with |v|_H, in the mean that counts.
+ *
+ * R is the farthest that any score can move. But what the Hessian loses along v on the way to x+v is a mean over the points, each with
+ * its share k_j (a_j.v)^2 of |v|^2_H for a weight, and by Jensen's inequality
+ *
+ *   the mean of exp(-M|a_j.v|)  >=  exp(-M mean of |a_j.v|)  >=  exp(-M K |v|_H)     if  (1/W0) sum k_j R_j a_j a_j' <= K H
+ *
+ * with R_j^2 the leverage of point j. K is found as base + kappa: points above the base, with what they are above it by, make a matrix E, and
+ * kappa H - E has a Cholesky factor. How large kappa has to be is told by a few steps of the power method. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "certificate/internal.h"
+#include "kernels/kernels.h"
+#include "optimum/lapack.h"
+
+/* K is not worth its while where t is below this with R at the target. */
+#define MATTERS_FROM 0.25
+#define POWER_STEPS 8
+/* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that. */
+#define MARGIN_FIRST 1.1
+#define MARGIN_SECOND 1.5
+
+/* R_j, or a little more; 0 for a point that is left out of H. */
+static double reach_of(const struct kf_curvature *curvature, size_t j)
+{
+    return curvature->leverages[j] > 0 ? sqrt(curvature->leverages[j] * curvature->inflation) : 0;
+}
+
+/* The mean of the R_j, by the points' shares of H. */
+static double mean_reach(const struct kf_curvature *curvature, const struct kf_optimum *optimum)
+{
+    double sum = 0, total = 0;
+    for (size_t j = 0; j < curvature->points; j++) {
+        double reach = reach_of(curvature, j), share = optimum->curve[j] * reach * reach;
+        sum += share * reach;
+        total += share;
+    }
+    return total > 0 ? sum / total : 0;
+}
+
+static void make_excess(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                        const struct kf_problem *problem, double base)
+{
+    for (size_t j = 0; j < curvature->points; j++)
+        curvature->excesses[j] = optimum->curve[j] * fmax(reach_of(curvature, j) - base, 0);
+    for (size_t k = 0; k < curvature->size; k++)
+        memset(curvature->excess + k * curvature->capacity, 0, curvature->size * sizeof(double));
+    kf_hessian_add_known(optimum, problem, curvature->excesses, curvature->points, 1 / curvature->weight,
+                         curvature->excess, curvature->capacity);
+}
+
+/* v'E v/v'H v after some steps from the direction in which the farthest score moves most. */
+static double largest_ratio(const struct kf_curvature *curvature, const struct kf_problem *problem)
+{
+    size_t size = curvature->size, farthest = 0;
+    for (size_t j = 1; j < curvature->points; j++)
+        if (curvature->leverages[j] > curvature->leverages[farthest])
+            farthest = j;
+    keepfit_row row = kf_points_row(&problem->points, farthest);
+    double *v, *bent = kf_curvature_scratch(curvature, 1), largest = 0;
+    double length = kf_curvature_bend(curvature, problem, &row, &v);
+    for (int step = 0; step < POWER_STEPS && length > 0; step++) {
+        kf_curvature_times(curvature, curvature->excess, v, bent);
+        largest = fmax(largest, kf_dot(size, v, bent) / length);
+        kf_curvature_times(curvature, curvature->inverse, bent, v);
+        length = kf_dot(size, v, bent);
+    }
+    return largest;
+}
+
+/* Whether kappa H - E is positive definite; E is lost. */
+static bool covers(struct kf_curvature *curvature, double kappa)
+{
+    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
+    for (size_t k = 0; k < curvature->size; k++) {
+        double *column = curvature->excess + k * curvature->capacity;
+        const double *of = curvature->hessian + k * curvature->capacity;
+        for (size_t l = k; l < curvature->size; l++)
+            column[l] = kappa * of[l] - column[l];
+    }
+    dpotrf_("L", &n, curvature->excess, &stride, &info);
+    return info == 0;
+}
+
+bool kf_reach_find(struct kf_curvature *curvature, const struct kf_optimum *optimum, struct kf_problem *problem,
+                   double target)
+{
+    static const double margins[] = {MARGIN_FIRST, MARGIN_SECOND};
+    double farthest = sqrt(curvature->leverage), size = (double)curvature->size;
+    curvature->reach = farthest;
+    if (curvature->plain || kf_concordance(problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
+        return true;
+    if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
+        return false;
+    double base = mean_reach(curvature, optimum);
+    make_excess(curvature, optimum, problem, base);
+    double kappa = largest_ratio(curvature, problem);
+    kf_spend(problem, (0.05 * size + 4 * POWER_STEPS) * size * size);
+    for (size_t k = 0; k < sizeof margins / sizeof margins[0] && base + margins[k] * kappa < farthest; k++) {
+        if (k > 0)
+            make_excess(curvature, optimum, problem, base);
+        if (covers(curvature, margins[k] * kappa)) {
+            curvature->reach = base + margins[k] * kappa;
+            return true;
+        }
+    }
+    return true;
+}
