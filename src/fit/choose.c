@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "certificate/curvature.h"
 #include "fit/fit.h"
 
 /* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
@@ -36,6 +37,8 @@
 #define FO_ENTRY 1.0
 #define STEP_ITSELF 30.0
 #define STEP_ENTRY 2.0
+/* and of a product of two entries on its way into a Hessian. */
+#define HESSIAN_PRODUCT 0.3
 
 static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
 {
@@ -137,6 +140,15 @@ static double cost_of_fo(const keepfit_fit *fit)
     return FO_ITSELF + FO_ENTRY * entries_of_row(fit);
 }
 
+/* There and back: a pass each, and a Hessian where it takes one. */
+static double cost_of_change(const keepfit_fit *fit)
+{
+    double entries = entries_of_row(fit), each = 2 * cost_of_fo(fit);
+    if (kf_curvature_suits(&fit->problem))
+        each += HESSIAN_PRODUCT * entries * entries;
+    return each * (double)fit->problem.points.count;
+}
+
 /* What was done since the last look joins the account. */
 static void count_work(keepfit_fit *fit)
 {
@@ -221,8 +233,8 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     choice->rate = (choice->work - choice->work_then) / (double)(stages ? stages : 1);
     choice->length = fit->arrived / TRIAL_SHARE;
     begin_stretch(fit);
-    /* A change of method costs a pass: where that is about all that is spent, there is nothing to gain. */
-    choice->trying = choice->rate * (double)choice->length > 2 * (double)fit->problem.points.count * cost_of_fo(fit);
+    /* Where a change and the way back are about all that is spent, there is nothing to gain. */
+    choice->trying = choice->rate * (double)choice->length > cost_of_change(fit);
     if (!choice->trying) {
         choice->next = AFTER_WIN * fit->arrived;
         return KEEPFIT_OK;

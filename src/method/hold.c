@@ -21,14 +21,19 @@
 #define CHEAP_MOST 32
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32
-/* A step without a pass is good if what it may be off by is less than this share of the target. */
+/* A step without a pass is good if what it may be off by is less than this share of the target, and with what the model says of the
+ * gradient that one. Up to CHEAP_MOST coordinates gradients are what is saved; beyond, a step takes half of a pass's time, and has to
+ * last as long. */
 #define UNSEEN_TO 0.4
-/* and with what the model says of the gradient, this one. */
 #define UNSEEN_MOST 0.6
+#define UNSEEN_TO_WIDE 0.05
+#define UNSEEN_MOST_WIDE 0.1
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
-/* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last. */
+/* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
+ * coordinates, for it to be worth its while. */
 #define EARLY 2
+#define EARLY_WIDE 6
 /* Of the model's error, as a share of x's move. */
 #define DOUBT_LEAST 0.02
 #define DOUBT_MOST 1.0
@@ -36,6 +41,12 @@
 /* Where the proof asks for more than the solver's estimate said: how much further at a time, and in all. */
 #define SHARE_STEP 1e-3
 #define SHARE_LEAST 1e-15
+
+/* Whether a Hessian, of slopes that are remembered, takes not much longer than a pass. */
+static bool is_cheap(const struct kf_problem *problem)
+{
+    return kf_size(problem) <= CHEAP_MOST;
+}
 
 /* x is another, or what was known of its points is void. */
 static void measure_anew(struct kf_problem *problem, struct kf_hold *hold)
@@ -224,7 +235,8 @@ void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double 
 
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    return hold->reuse && !problem->objective.free && problem->points.count < EARLY * kf_size(problem);
+    size_t times = is_cheap(problem) ? EARLY : EARLY_WIDE;
+    return hold->reuse && !problem->objective.free && problem->points.count < times * kf_size(problem);
 }
 
 static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
@@ -281,7 +293,8 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
     if (!hold->reuse || !hold->remembered || !curvature->certified || !foresee_moves(problem, hold))
         return false;
     error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
-    if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
+    if (!(kf_curvature_foresee(curvature, problem, error, most) <=
+          (is_cheap(problem) ? UNSEEN_TO : UNSEEN_TO_WIDE) * problem->target))
         return false;
     struct kf_goal goal = hold->goal;
     double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
@@ -289,7 +302,8 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
     kf_copy(problem, hold->start, problem->x);
     kf_copy(problem, hold->start_sum, hold->sum);
     move_unseen(problem, hold, error, most);
-    if (kf_curvature_bound(curvature, problem) <= UNSEEN_MOST * problem->target) {
+    double enough = (is_cheap(problem) ? UNSEEN_MOST : UNSEEN_MOST_WIDE) * problem->target;
+    if (kf_curvature_bound(curvature, problem) <= enough) {
         memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
         problem->steps++;
         return true;
@@ -374,10 +388,9 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     return false;
 }
 
-/* A Hessian of few coordinates, of slopes that are remembered, takes not much longer than a pass. */
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    return hold->remembered && kf_size(problem) <= CHEAP_MOST;
+    return hold->remembered && is_cheap(problem);
 }
 
 /* Modelled slopes were followed by H's curvatures, and will be by the points' own. */
