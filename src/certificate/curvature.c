@@ -13,6 +13,8 @@
 #define STRETCH_ROUGH 0.1
 /* So often what follows from a distance is put in again. */
 #define DISTANCE_ROUNDS 3
+/* They bring it down by less than this. */
+#define ROUNDS_BELOW 2.0
 
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
@@ -441,20 +443,25 @@ bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum
 double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
                          double **bent)
 {
+    const struct kf_kernels *kernels = problem->objective.kernels;
     double *value = kf_curvature_scratch(curvature, 2), *out = kf_curvature_scratch(curvature, 0), sum = 0;
     uint32_t *index = (uint32_t *)kf_curvature_scratch(curvature, 3);
-    size_t count = 0;
+    size_t count = 0, zeros = 0;
+    *bent = memset(out, 0, curvature->size * sizeof *out);
+    for (size_t e = 0; e < row->count; e++)
+        zeros += row->value[e] == 0;
+    if (!row->index && zeros == 0) {
+        kernels->combine(row->count, NULL, row->value, curvature->inverse, curvature->capacity, curvature->size, out);
+        return kernels->dot(row->count, row->value, out);
+    }
     for (size_t e = 0; e < row->count; e++) { /* without zeros, of which full rows may have many */
         index[count] = row->index ? row->index[e] : (uint32_t)e;
         value[count] = row->value[e];
         count += row->value[e] != 0;
     }
-    memset(out, 0, curvature->size * sizeof *out);
-    problem->objective.kernels->combine(count, index, value, curvature->inverse, curvature->capacity, curvature->size,
-                                        out);
+    kernels->combine(count, index, value, curvature->inverse, curvature->capacity, curvature->size, out);
     for (size_t e = 0; e < count; e++)
         sum += value[e] * out[index[e]];
-    *bent = out;
     return sum;
 }
 
@@ -541,9 +548,10 @@ static double flattening(double u)
     return u < 0.01 ? 1 + u / 2 : u * u / (2 * (u + expm1(-u)));
 }
 
-/* From how far away the optimum can be at all: D, and the inequality for the gap, at the head of curvature.h. */
+/* From how far away the optimum can be at all: D, and the inequality for the gap, at the head of curvature.h. What comes out is beside the
+ * point where it is much more than the other bound. */
 static double bound_by_distance(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
-                                double c)
+                                double c, double other)
 {
     const struct kf_objective *objective = &problem->objective;
     double concordance = kf_concordance(problem), reach = concordance * objective->row_most / sqrt(objective->lambda);
@@ -552,7 +560,7 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
         return INFINITY;
     double rest = 1 + sqrt(1 - t), half = 2 * square / (c * rest * rest);
     double e = half * reach / 4, root = e + sqrt(e * e + half), bound = root * root;
-    for (int k = 0; k < DISTANCE_ROUNDS && !objective->free; k++)
+    for (int k = 0; k < DISTANCE_ROUNDS && !objective->free && bound < ROUNDS_BELOW * other; k++)
         bound = half * flattening(reach * sqrt(bound));
     return bound;
 }
@@ -569,7 +577,7 @@ double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct 
 {
     double t = kf_concordance(problem) * reach_now(curvature) * sqrt(square) / c;
     double bound = t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
-    return curvature->plain ? bound : fmin(bound, bound_by_distance(curvature, problem, square, c));
+    return curvature->plain ? bound : fmin(bound, bound_by_distance(curvature, problem, square, c, bound));
 }
 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem)

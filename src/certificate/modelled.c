@@ -55,9 +55,9 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_op
 {
     double concordance = kf_concordance(problem), far[BLOCK], bent[BLOCK];
     bool beyond = false;
+    kf_curves_recall(problem, from, from + count, slopes, doubts->own);
     for (size_t k = 0; k < count; k++) {
         doubts->weight[k] = problem->points.place[from + k].weight;
-        doubts->own[k] = kf_curve_recalled(problem, from + k, slopes[from + k]);
         doubts->used[k] = from + k < curvature->points ? optimum->curve[from + k] : doubts->own[k];
     }
     for (size_t k = 0; k < count; k++) {
@@ -86,13 +86,13 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_op
 #define STEPS 64
 #define STEPS_A_UNIT 32
 struct tally {
-    double most[STEPS], share[STEPS];
+    double most[STEPS], share[STEPS]; /* that of the first step is not asked for */
 };
 
 static void tally_add(struct tally *tally, double ratio, double share)
 {
     double above = (ratio - 1) * STEPS_A_UNIT;
-    size_t step = !(above < STEPS - 1) ? STEPS - 1 : above > 0 ? (size_t)above : 0;
+    size_t step = above < STEPS - 1 ? (size_t)above : STEPS - 1;
     tally->most[step] = fmax(tally->most[step], ratio);
     tally->share[step] += share;
 }
@@ -104,7 +104,7 @@ static double tally_ratio(const struct tally *tally, double given_up)
     for (size_t k = 0; k < STEPS; k++)
         below[k + 1] = fmax(below[k], tally->most[k]);
     double least = below[STEPS];
-    for (size_t k = STEPS; k-- > 0;) {
+    for (size_t k = STEPS; k-- > 1;) {
         lost += tally->share[k];
         if (!(lost <= given_up))
             break;
@@ -113,11 +113,36 @@ static double tally_ratio(const struct tally *tally, double given_up)
     return least;
 }
 
+/* What adds up over the points. */
+struct survey {
+    struct tally tally;
+    double squares, apart;
+};
+
+static void look_at(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t count,
+                    const struct doubts *doubts, struct survey *survey)
+{
+    double known = curvature->inflation / curvature->weight, farthest = sqrt(curvature->leverage), most = 0;
+    for (size_t k = 0; k < count; k++) {
+        bool inside = is_inside(curvature, from + k);
+        if (doubts->weight[k] == 0)
+            continue;
+        if (inside && doubts->ratio[k] > 1 + 1.0 / STEPS_A_UNIT)
+            tally_add(&survey->tally, doubts->ratio[k], doubts->used[k] * curvature->leverages[from + k] * known);
+        else if (inside && doubts->ratio[k] > most)
+            most = doubts->ratio[k];
+        if (inside && doubts->used[k] > FAINT * doubts->weight[k])
+            survey->squares += doubts->square[k];
+        else
+            survey->apart += doubts->off[k] * (inside ? farthest : reach_of(curvature, problem, from + k));
+    }
+    survey->tally.most[0] = fmax(survey->tally.most[0], most);
+}
+
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
-    double squares = 0, apart = 0, known = curvature->inflation / curvature->weight;
-    struct tally tally = {{0}, {0}};
+    struct survey survey = {{{0}, {0}}, 0, 0};
     struct doubts doubts;
     *most = 0;
     if (kf_concordance(problem) == 0)
@@ -125,21 +150,11 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
     for (size_t from = 0, count; from < problem->points.count; from += count) {
         count = problem->points.count - from < BLOCK ? problem->points.count - from : BLOCK;
         find_doubts(curvature, optimum, problem, slopes, moved, from, count, &doubts);
-        for (size_t k = 0; k < count; k++) {
-            if (doubts.weight[k] == 0)
-                continue;
-            bool inside = is_inside(curvature, from + k);
-            if (inside && doubts.used[k] > 0)
-                tally_add(&tally, doubts.ratio[k], doubts.used[k] * curvature->leverages[from + k] * known);
-            if (inside && doubts.used[k] > FAINT * doubts.weight[k])
-                squares += doubts.square[k];
-            else
-                apart += doubts.off[k] *
-                         (inside ? sqrt(curvature->leverage) : reach_of(curvature, problem, from + k));
-        }
+        look_at(curvature, problem, from, count, &doubts, &survey);
     }
-    *most = log(tally_ratio(&tally, curvature->plain ? 0 : KF_GIVEN_UP_MOST)) / kf_concordance(problem);
-    return sqrt(curvature->weight * squares) + apart;
+    double given_up = curvature->plain ? 0 : KF_GIVEN_UP_MOST;
+    *most = log(tally_ratio(&survey.tally, given_up)) / kf_concordance(problem);
+    return sqrt(curvature->weight * survey.squares) + survey.apart;
 }
 
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,

@@ -198,16 +198,19 @@ static double softmax_slope_bound(double score, double b, double delta)
     return sqrt(2);
 }
 
-static double squared_curve_of(double slope)
+static void squared_curves_of(size_t count, const double *slopes, double *curves)
 {
-    UNUSED(slope);
-    return 2;
+    UNUSED(slopes);
+    for (size_t k = 0; k < count; k++)
+        curves[k] = 2;
 }
 
-static double logistic_curve_of(double slope)
+static void logistic_curves_of(size_t count, const double *slopes, double *curves)
 {
-    double probability = fabs(slope);
-    return probability * (1 - probability);
+    for (size_t k = 0; k < count; k++) {
+        double probability = fabs(slopes[k]);
+        curves[k] = probability * (1 - probability);
+    }
 }
 
 static const struct kf_loss losses[] = {
@@ -218,7 +221,7 @@ static const struct kf_loss losses[] = {
         .value = squared_value,
         .slope = squared_slope,
         .curve = squared_curve,
-        .curve_of = squared_curve_of,
+        .curves_of = squared_curves_of,
         .curve_bound = squared_curve_bound,
         .slope_bound = squared_slope_bound,
         .concordance = 0,
@@ -230,7 +233,7 @@ static const struct kf_loss losses[] = {
         .value = logistic_value,
         .slope = logistic_slope,
         .curve = logistic_curve,
-        .curve_of = logistic_curve_of,
+        .curves_of = logistic_curves_of,
         .curve_bound = logistic_curve_bound,
         .slope_bound = logistic_slope_bound,
         .probabilities = true,

@@ -25,8 +25,8 @@ struct kf_loss {
     void (*slopes)(const double *z, size_t outputs, double b, double *slopes);
     /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
     void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
-    /* The second derivative where the first is `slope`, for losses of one score that bend by known amounts; or NULL. */
-    double (*curve_of)(double slope);
+    /* The second derivatives where the first ones are `slopes`, for losses of one score that bend by known amounts; or NULL. */
+    void (*curves_of)(size_t count, const double *slopes, double *curves);
     /* The largest eigenvalue that curve can have anywhere. */
     double (*curve_bound)(double delta);
     /* The largest |slope| for scores within [-score, score] (of the score vector's norm). */

@@ -117,18 +117,22 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
 
 double kf_curve_recalled(const struct kf_problem *problem, size_t j, double slope)
 {
-    double weight = problem->points.place[j].weight;
-    if (weight == 1)
-        return problem->objective.loss->curve_of(slope);
-    return weight > 0 ? weight * problem->objective.loss->curve_of(slope / weight) : 0;
+    double weight = problem->points.place[j].weight, own = weight == 1 ? slope : slope / weight, curve;
+    if (!(weight > 0))
+        return 0;
+    problem->objective.loss->curves_of(1, &own, &curve);
+    return weight * curve;
 }
 
-/* The same as kf_curves, from what gradients have left behind. */
-static void recall_curves(struct kf_optimum *optimum, const struct kf_problem *problem, const double *slopes,
-                          size_t from, size_t to)
+void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, const double *slopes, double *curves)
 {
+    bool plain = true;
     for (size_t j = from; j < to; j++)
-        optimum->curve[j] = kf_curve_recalled(problem, j, slopes[j]);
+        plain &= problem->points.place[j].weight == 1;
+    if (plain)
+        problem->objective.loss->curves_of(to - from, slopes + from, curves);
+    for (size_t j = from; j < to && !plain; j++)
+        curves[j - from] = kf_curve_recalled(problem, j, slopes[j]);
 }
 
 bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
@@ -140,7 +144,7 @@ bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, cons
         !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
         return false;
     if (slopes)
-        recall_curves(optimum, problem, slopes, from, to);
+        kf_curves_recall(problem, from, to, slopes, optimum->curve + from);
     else
         kf_curves(optimum, problem, x, from, to);
     add_range(optimum, problem, optimum->curve, from, to, 1, hessian, stride);

@@ -31,8 +31,11 @@ static void test_loss(struct tap *tap, const struct kf_loss *loss)
             z[k] = 3 * kf_random_normal(&random);
         kf_loss_slopes(loss, z, outputs, b, delta, slope);
         loss->curve(z, outputs, b, delta, curve);
-        if (loss->curve_of)
-            recalled_error = fmax(recalled_error, fabs(loss->curve_of(loss->slope(z[0], b, delta)) - curve[0]));
+        if (loss->curves_of) {
+            double recalled;
+            loss->curves_of(1, slope, &recalled);
+            recalled_error = fmax(recalled_error, fabs(recalled - curve[0]));
+        }
         double scale = sqrt(kf_square(outputs, slope)), norm = sqrt(kf_square(outputs, z));
         worst_slope = fmax(worst_slope, scale / loss->slope_bound(norm, b, delta));
         for (size_t k = 0; k < outputs; k++) {
@@ -57,7 +60,7 @@ static void test_loss(struct tap *tap, const struct kf_loss *loss)
     tap_check(tap, slope_error < 2e-4, "%s: slopes match difference quotients (%.1e)", loss->name, slope_error);
     tap_check(tap, curve_error < 1e-4, "%s: curves match difference quotients of slopes (%.1e)", loss->name,
               curve_error);
-    if (loss->curve_of)
+    if (loss->curves_of)
         tap_check(tap, recalled_error < 1e-15, "%s: a curve recalled from its slope is the same (%.1e)", loss->name,
                   recalled_error);
     tap_check(tap, worst_curve <= 1 + 1e-12, "%s: the curve bound holds (%.3f)", loss->name, worst_curve);
