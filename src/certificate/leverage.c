@@ -7,13 +7,15 @@
 #include "kernels/kernels.h"
 #include "optimum/lapack.h"
 
-/* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them. */
-#define LEVERAGE_TIMES 4.0
+/* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them: few where the reach in
+ * the mean counts, more where R itself does. */
+#define LEVERAGE_TIMES 64.0
+#define LEVERAGE_TIMES_FARTHEST 4.0
 /* What is known of a leverage serves, unmeasured, up to this multiple of the largest that was measured. */
 #define NEARLY 1.2
 #define PAIRS_TIMES 4
-/* All leverages are measured again when they may have grown by this, or, where that takes little time, when the weight has doubled. */
-#define INFLATION_MOST 2.0
+/* All leverages are measured again when they may have grown by this, and, where that takes little time, when the weight has doubled. */
+#define INFLATION_MOST 1.5
 /* What a comparison of two Hessians costs, in products of three sizes; for what ratio of H to lambda it is sound, and how much is allowed
  * for rounding. */
 #define COMPARED_TIMES 8.0
@@ -88,7 +90,7 @@ static size_t measure(struct kf_curvature *curvature, const struct kf_problem *p
 
 /* Marks those of the points from .. to-1 whose leverage is too high. R^2 is small enough where t is below a half: |g|_{H^-1} is
  * about sqrt(2 target). */
-static void mark(struct kf_curvature *curvature, size_t from, size_t to, double target)
+static void mark(struct kf_curvature *curvature, size_t from, size_t to, double target, double times)
 {
     double mean = 0;
     for (size_t j = from; j < to; j++)
@@ -96,7 +98,7 @@ static void mark(struct kf_curvature *curvature, size_t from, size_t to, double 
     if (from == 0 && curvature->plain)
         curvature->most = INFINITY;
     else if (from == 0)
-        curvature->most = fmax(1 / (8 * target), LEVERAGE_TIMES * mean);
+        curvature->most = fmax(1 / (8 * target), times * mean);
     for (size_t j = from; j < to; j++)
         if (curvature->leverages[j] > curvature->most)
             curvature->leverages[j] = -1;
@@ -207,7 +209,7 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *opti
         return false;
     memset(curvature->leverages, 0, points * sizeof *curvature->leverages);
     measure(curvature, problem, 0, points);
-    mark(curvature, 0, points, target);
+    mark(curvature, 0, points, target, LEVERAGE_TIMES);
     if (leave_out(curvature, optimum, problem, 0, points) > 0) {
         if (!kf_curvature_invert(curvature))
             return false;
@@ -243,8 +245,8 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_optimum *opti
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                        double target)
 {
-    bool grown = kf_leverages_are_dear(curvature, problem) ? curvature->inflation > INFLATION_MOST
-                                                           : curvature->weight > 2 * curvature->measured;
+    bool grown = curvature->inflation > INFLATION_MOST ||
+                 (!kf_leverages_are_dear(curvature, problem) && curvature->weight > 2 * curvature->measured);
     bool anew = curvature->plain || curvature->known == 0 || grown;
     if (!(anew ? measure_anew(curvature, optimum, problem, target) : measure_rest(curvature, optimum, problem)))
         return false;
@@ -266,7 +268,7 @@ size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_prob
 bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, double target, bool *again)
 {
-    mark(curvature, 0, curvature->points, target);
+    mark(curvature, 0, curvature->points, target, LEVERAGE_TIMES_FARTHEST);
     *again = leave_out(curvature, optimum, problem, 0, curvature->points) > 0;
     if (*again)
         curvature->known = 0;
