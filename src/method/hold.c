@@ -38,6 +38,8 @@
 #define DOUBT_LEAST 0.02
 #define DOUBT_MOST 1.0
 #define TRIES_MOST 20
+/* Steps on which scores move by this, times M, are shortened at once. */
+#define DAMPED_FROM 2.0
 /* Where the proof asks for more than the solver's estimate said: how much further at a time, and in all. */
 #define SHARE_STEP 1e-3
 #define SHARE_LEAST 1e-15
@@ -357,12 +359,25 @@ static void go_back(struct kf_problem *problem, struct kf_hold *hold, bool model
     kf_curvature_move(&hold->curvature, problem, hold->sum);
 }
 
+/* Early on steps lead far. Along one on which no score moves by more than s, curvatures fall by exp(-M s) at most, and a step that stops at
+ * ln(1+Ms)/(Ms) of it does not overshoot. */
+static double first_length(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    double most = 0;
+    if (!kf_hold_is_early(problem, hold))
+        return 1;
+    for (size_t j = 0; j < problem->points.count; j++)
+        most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
+    most *= problem->objective.loss->concordance;
+    return most > DAMPED_FROM ? log1p(most) / most : 1;
+}
+
 /* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
  * where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not moved. */
 static bool advance(struct kf_problem *problem, struct kf_hold *hold, double decrement)
 {
     size_t size = kf_size(problem);
-    double length = 1, at = 0;
+    double length = first_length(problem, hold), at = 0;
     /* A slope says little of a step that promises much: where the loss is flat the end of one that went far astray is flat
      * too. There the value decides. */
     bool far = decrement > KF_HOLD_FAR, modelled = hold->modelled;
