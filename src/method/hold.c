@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "kernels/kernels.h"
 
-/* A solve goes on to this share of the target, so that it lasts for some stages. */
+/* A solve goes on to this share of the target, so that it lasts for some stages; early on nothing does. */
 #define SOLVE_TO 0.25
 #define ROUNDS_MOST 60
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
@@ -244,8 +244,9 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
 static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
 {
     problem->target = kf_goal_target(&hold->goal, problem, hold->square);
-    problem->bound = best_bound(problem, hold, SOLVE_TO * problem->target);
-    return problem->bound <= SOLVE_TO * problem->target;
+    double enough = (kf_hold_is_early(problem, hold) ? 1 : SOLVE_TO) * problem->target;
+    problem->bound = best_bound(problem, hold, enough);
+    return problem->bound <= enough;
 }
 
 /* What the losses at least change by along the direction from x, as far as the sum tells. */
