@@ -28,6 +28,8 @@
 #define UNSEEN_MOST 0.6
 #define UNSEEN_TO_WIDE 0.05
 #define UNSEEN_MOST_WIDE 0.1
+/* What the next such step makes of the last one's error, at least. */
+#define DOUBT_GROWS 1.5
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -288,16 +290,26 @@ static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double
     kf_curvature_doubt(&hold->curvature, error, most);
 }
 
+/* Whether one more step without a pass need not be tried, going by what the last one has left of the doubt that is allowed: errors grow
+ * with the square of the way from where slopes were computed. Looking is cheap where gradients are what counts. */
+static bool is_hopeless(const struct kf_problem *problem, const struct kf_hold *hold, double little)
+{
+    const struct kf_curvature *curvature = &hold->curvature;
+    return hold->modelled && !is_cheap(problem) &&
+           kf_curvature_foresee(curvature, problem, DOUBT_GROWS * curvature->error, curvature->stretch) > little;
+}
+
 /* Newton's step without a pass. No FO. False: nobody could tell that it is good enough, and x has not moved. */
 static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     double error, most;
-    if (!hold->reuse || !hold->remembered || !curvature->certified || !foresee_moves(problem, hold))
+    double little = (is_cheap(problem) ? UNSEEN_TO : UNSEEN_TO_WIDE) * problem->target;
+    if (!hold->reuse || !hold->remembered || !curvature->certified || is_hopeless(problem, hold, little) ||
+        !foresee_moves(problem, hold))
         return false;
     error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
-    if (!(kf_curvature_foresee(curvature, problem, error, most) <=
-          (is_cheap(problem) ? UNSEEN_TO : UNSEEN_TO_WIDE) * problem->target))
+    if (!(kf_curvature_foresee(curvature, problem, error, most) <= little))
         return false;
     struct kf_goal goal = hold->goal;
     double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
