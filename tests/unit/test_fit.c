@@ -223,12 +223,12 @@ static void test_late_bounds(struct tap *tap, uint64_t seeds)
 {
     size_t below = 0, stages = 0;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        size_t features = 33 + seed % 11, heavy = 2 * features - 2 - seed % 6;
+        size_t features = 33 + seed % 11, ready = 6 * features, heavy = ready - 2 - seed % 6;
         char text[200];
         snprintf(text, sizeof text, "loss=logistic method=quadratic lambda=%g epsilon=%g",
                  0.01 * (double)(1 + seed % 30), pow(10, -1 - (double)(seed % 6) / 2));
-        struct cloud *cloud = cloud_make("logistic", 3 * features, features, false, false, seed);
-        for (size_t j = heavy; j <= 2 * features; j++) {
+        struct cloud *cloud = cloud_make("logistic", ready + 10, features, false, false, seed);
+        for (size_t j = heavy; j <= ready; j++) {
             cloud->point[j].weight = 2 + (double)(seed * 7 % 13);
             for (size_t k = 0; k < features; k++)
                 cloud->value[j][k] *= (double)(1 + seed % 3 * 2);
@@ -238,7 +238,7 @@ static void test_late_bounds(struct tap *tap, uint64_t seeds)
             keepfit_measurement measured;
             keepfit_report report;
             push_range(fit, cloud, j, j + 1);
-            if (j < heavy || j > 2 * features + 6)
+            if (j < heavy || j > ready + 6)
                 continue;
             TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
             keepfit_fit_report(fit, &report);

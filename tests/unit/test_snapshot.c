@@ -193,8 +193,8 @@ static void test_damage(struct tap *tap, const char *options, const char *other)
     free(cloud);
 }
 
-/* One of version 1, taken after 40 points, goes on, and keeps its promise. */
-static void test_version_1(struct tap *tap, const char *path)
+/* One of an older version, taken after 40 points, goes on, and keeps its promise. */
+static void test_version(struct tap *tap, int version, const char *path)
 {
     struct cloud *cloud = cloud_make("logistic", 60, 3, false, false, 5);
     keepfit_fit *fit = fit_from("loss=logistic method=quadratic lambda=0.01 epsilon=1e-4 threads=1");
@@ -209,8 +209,8 @@ static void test_version_1(struct tap *tap, const char *path)
     for (size_t j = 0; j < 40; j++)
         TAP_NEED(kf_snapshot_recall(fit, &cloud->point[j]));
     keepfit_status status = kf_snapshot_restore(fit, &archive, &error);
-    tap_check(tap, status == KEEPFIT_OK && archive.at == archive.count, "a snapshot of version 1 is read (%s)",
-              error.message);
+    tap_check(tap, status == KEEPFIT_OK && archive.at == archive.count, "a snapshot of version %d is read (%s)",
+              version, error.message);
     push_range(fit, cloud, 40, 60);
     keepfit_fit_report(fit, &report);
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
@@ -223,9 +223,10 @@ static void test_version_1(struct tap *tap, const char *path)
 int main(int count, char **words)
 {
     struct tap tap = {0};
-    TAP_NEED(count > 1);
-    bool quick = count > 2 && strcmp(words[2], "quick") == 0, few = count > 2 && strcmp(words[2], "few") == 0;
-    test_version_1(&tap, words[1]);
+    TAP_NEED(count > 2);
+    bool quick = count > 3 && strcmp(words[3], "quick") == 0, few = count > 3 && strcmp(words[3], "few") == 0;
+    for (int version = 1; version <= 2; version++)
+        test_version(&tap, version, words[version]);
     for (size_t k = 0; kf_method_entry(k); k++)
         test_method(&tap, kf_method_entry(k), few ? 14 : quick ? 5 : 1);
     if (few)

@@ -1,0 +1,189 @@
+/* What the curvature's bound is made of: the reach in the mean K, the share c of the Hessian that is left where x has gone, and the bound
+ * itself, beside true gaps. Streams of correlated numbers and of rare features have more than 32 coordinates, where the random problems of
+ * test_guarantee do not reach; those of one to three features have Hessians whose points' shares add up, so that c has no room. Points
+ * leave now and then.
+ *
+ *   test_reach [quick]
+ */
+#include <string.h>
+
+#include "certificate/internal.h"
+#include "kernels/kernels.h"
+#include "method/hold.h"
+#include "support.h"
+
+#define DIRECTIONS 20
+
+struct findings {
+    size_t stages, certified, shorter; /* K clearly below R */
+    size_t reach, share, below, missed;
+};
+
+static void leave_out_zeros(struct cloud *cloud, size_t j)
+{
+    keepfit_row *row = &cloud->point[j].row;
+    size_t count = 0;
+    for (size_t k = 0; k < cloud->features; k++)
+        if (cloud->value[j][k] != 0) {
+            cloud->index[j][count] = (uint32_t)k;
+            cloud->value[j][count++] = cloud->value[j][k];
+        }
+    row->index = cloud->index[j];
+    row->count = count;
+}
+
+/* Rows whose neighbours are alike; or some of many features, each rarer than the one before; or few features, some of them far out. */
+enum kind { ALIKE, RARE, FEW };
+static const char *const kinds[] = {"neighbours alike", "rare features", "few features"};
+
+static double draw_value(struct kf_random *random, enum kind kind, size_t k, double before)
+{
+    double normal = kf_random_normal(random), unit = kf_random_unit(random);
+    if (kind == RARE)
+        return unit * (double)(k + 2) < 1.5;
+    if (kind == FEW)
+        return normal * (unit < 0.1 ? 8 : 1);
+    return k == 0 ? normal : 0.9 * before + 0.436 * normal;
+}
+
+static struct cloud *make_stream(enum kind kind, size_t count, size_t features, uint64_t seed)
+{
+    struct cloud *cloud = cloud_make("logistic", count, features, false, false, seed);
+    struct kf_random random;
+    kf_random_seed(&random, seed + 1000);
+    for (size_t j = 0; j < count; j++) {
+        double *value = cloud->value[j], score = 0;
+        for (size_t k = 0; k < features; k++) {
+            value[k] = draw_value(&random, kind, k, k ? value[k - 1] : 0);
+            score += (k % 3 == 0 ? 1.5 : -0.7) * value[k];
+        }
+        if (kind == RARE)
+            leave_out_zeros(cloud, j);
+        cloud->point[j].target = score + 2 * kf_random_normal(&random) > 0 ? 1 : -1;
+    }
+    return cloud;
+}
+
+/* v'H v with these curvatures of the points over a weight, and the regulariser. */
+static double along(const struct kf_problem *problem, size_t count, const double *curve, double weight, const double *v)
+{
+    size_t free = problem->objective.free, size = kf_size(problem);
+    double sum = 2 * problem->objective.lambda * kf_square(size - free, v + free);
+    for (size_t j = 0; j < count; j++) {
+        double score = kf_score(problem, j, v);
+        sum += curve[j] / weight * score * score;
+    }
+    return sum;
+}
+
+/* Any direction, a coordinate's, or the one in which a point's score moves most, first of all that of point `first`. */
+static void draw_direction(struct kf_random *random, const struct kf_hold *hold, const struct kf_problem *problem,
+                           int kind, size_t first, double *v)
+{
+    size_t size = kf_size(problem);
+    double *bent;
+    if (kind % 3 == 0) {
+        size_t j = kind == 0 ? first : kf_random_below(random, hold->curvature.points);
+        keepfit_row row = kf_points_row(&problem->points, j);
+        kf_curvature_bend(&hold->curvature, problem, &row, &bent);
+        memcpy(v, bent, size * sizeof *v);
+        return;
+    }
+    size_t only = kf_random_below(random, size);
+    for (size_t k = 0; k < size; k++)
+        v[k] = kind % 3 == 1 ? k == only : kf_random_normal(random);
+}
+
+/* sum k_j R_j (a_j.v)^2/W0 <= K v'H v, and the Hessian at x is at least c H. */
+static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct findings *found)
+{
+    struct kf_problem *problem = &fit->problem;
+    const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
+    const struct kf_curvature *curvature = &hold->curvature;
+    double inside[POINTS_MOST], stretched[POINTS_MOST], now[POINTS_MOST], v[FEATURES_MOST];
+    struct kf_view view = kf_dense_view(problem->x);
+    if (!curvature->certified)
+        return;
+    found->certified++;
+    found->shorter += curvature->reach < 0.9 * sqrt(curvature->leverage);
+    for (size_t j = 0; j < curvature->points; j++) {
+        inside[j] = curvature->leverages[j] >= 0 ? hold->optimum.curve[j] : 0;
+        stretched[j] = inside[j] * sqrt(kf_leverage(curvature, problem, j));
+    }
+    for (size_t j = 0; j < problem->points.count; j++)
+        problem->objective.type->curve(&problem->objective, &view, j, &now[j]);
+    size_t fallen = 0; /* the point whose curvature has become smallest */
+    for (size_t j = 0; j < curvature->points; j++)
+        if (inside[j] * now[fallen] > inside[fallen] * now[j])
+            fallen = j;
+    double c = kf_curvature_shrinkage(curvature, problem, curvature->stretch);
+    for (int kind = 0; kind < DIRECTIONS; kind++) {
+        draw_direction(random, hold, problem, kind, fallen, v);
+        double whole = curvature->lost > 0 ? kf_curvature_length(curvature, v) : 0;
+        double of =
+            curvature->lost > 0 ? whole * whole : along(problem, curvature->points, inside, curvature->weight, v);
+        double ridge = along(problem, 0, NULL, 1, v);
+        double far = along(problem, curvature->points, stretched, curvature->weight, v) - ridge;
+        found->reach += !(far <= curvature->reach * of * (1 + 1e-9));
+        found->share +=
+            !(along(problem, problem->points.count, now, problem->objective.weight_total, v) >= c * of * (1 - 1e-9));
+    }
+}
+
+static void look_at_stage(struct kf_random *random, keepfit_fit *fit, struct findings *found)
+{
+    keepfit_report report;
+    keepfit_measurement measured;
+    keepfit_fit_report(fit, &report);
+    look_at_hessian(random, fit, found);
+    found->stages++;
+    found->missed += !(report.bound <= report.target);
+    if (found->stages % 3)
+        return;
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+    found->below += !(report.bound >= measured.gap - 1e-12 * fmax(1, measured.objective));
+}
+
+static void test_stream(struct tap *tap, enum kind kind, const char *options, int streams)
+{
+    struct findings found = {0};
+    struct kf_random random;
+    kf_random_seed(&random, 9);
+    for (uint64_t seed = 1; seed <= (uint64_t)streams; seed++) {
+        size_t features = kind == FEW ? 1 + seed % 3 : 33 + seed % 8, count = kind == FEW ? 150 : 10 * features;
+        size_t leaving = seed % 3 == 0 ? 12 : 0, first = kind == FEW ? 10 : 6 * features - 10;
+        char text[200];
+        snprintf(text, sizeof text, "loss=logistic method=quadratic epsilon-kind=relative lambda=%g epsilon=%g%s",
+                 pow(10, -4 + (double)(seed % 4) / 2), pow(10, -1.5 - (double)(seed % 5) / 2), options);
+        struct cloud *cloud = make_stream(kind, count, features, seed);
+        keepfit_fit *fit = fit_from(text);
+        for (size_t j = 0; j < count; j++) {
+            push_range(fit, cloud, j, j + 1);
+            if (leaving && j % leaving == leaving - 1)
+                TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->problem.points.count)) == KEEPFIT_OK);
+            if (j >= first)
+                look_at_stage(&random, fit, &found);
+        }
+        keepfit_fit_free(fit);
+        free(cloud);
+    }
+    tap_check(tap, found.reach == 0 && found.shorter > (kind == FEW ? 0 : found.certified / 4),
+              "%s%s: scores reach no farther in the mean than K says (%zu of %zu Hessians, K below R in %zu)",
+              kinds[kind], options, found.reach, found.certified, found.shorter);
+    tap_check(tap, found.share == 0, "%s%s: the Hessian where x has gone is at least the share that is told (%zu)",
+              kinds[kind], options, found.share);
+    tap_check(tap, found.below == 0 && found.missed == 0,
+              "%s%s: the bound is not below the gap and within epsilon at %zu stages (%zu, %zu)", kinds[kind], options,
+              found.stages, found.below, found.missed);
+}
+
+int main(int count, char **words)
+{
+    struct tap tap = {0};
+    int streams = count > 1 && strcmp(words[1], "quick") == 0 ? 4 : 60;
+    for (int kind = ALIKE; kind <= FEW; kind++) {
+        test_stream(&tap, (enum kind)kind, "", streams);
+        test_stream(&tap, (enum kind)kind, " intercept=true", streams / 2);
+    }
+    return tap_end(&tap);
+}
