@@ -220,10 +220,17 @@ bool kf_curvature_invert(struct kf_curvature *curvature)
     return factorise(curvature, curvature->inverse) && invert(curvature);
 }
 
+/* What points that have left leave of the rest of H: those that were given up are a part of H, too. (1-L)(1 - lost/(1-L')) is at most
+ * 1 - L - lost for all L up to L'. */
+static double kept(const struct kf_curvature *curvature)
+{
+    return fmax(1 - curvature->lost / (curvature->plain ? 1 : 1 - KF_GIVEN_UP_MOST), 0);
+}
+
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    return exp(-kf_concordance(problem) * stretch) * weight * (1 - curvature->lost);
+    return exp(-kf_concordance(problem) * stretch) * weight * kept(curvature);
 }
 
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
@@ -568,8 +575,8 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
 /* K where points' curvatures have become less than c says of all, or have left: the others' shares are the larger. */
 static double reach_now(const struct kf_curvature *curvature)
 {
-    double rest = (1 - curvature->lost) * (1 - KF_GIVEN_UP_MOST);
-    return fmin(sqrt(curvature->leverage), curvature->reach / rest);
+    double rest = 1 - curvature->lost - KF_GIVEN_UP_MOST, farthest = sqrt(curvature->leverage);
+    return rest > 0 ? fmin(farthest, curvature->reach / rest) : farthest;
 }
 
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,

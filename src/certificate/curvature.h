@@ -9,8 +9,9 @@
  *
  *   gap <= (c/(MR)^2) (t + (1-t) ln(1-t)),   t = M R |g|_{H^-1} / c < 1;     nothing is proved otherwise
  *
- * which is |g|^2_{H^-1}/(2c) for small t. A few points of huge leverage (rare features) would spoil R; they are left out of H,
- * which is a smaller Hessian and proves no less. Steps use the whole one.
+ * which is |g|^2_{H^-1}/(2c) for small t. A number K that scores reach in the mean takes R's place there (reach.c). Points of huge
+ * leverage would spoil it; they are left out of H, which is a smaller Hessian and proves no less. Steps use the whole one. Points whose
+ * curvature has become much smaller than that of the others would spoil r; the shares of H that they have are given up instead.
  *
  * Scores cannot move further than the optimum is away, either. By strong convexity lambda |x*-x|^2 <= gap, so they move by at most
  * A sqrt(gap/lambda) on the way, A the longest row, and the mean curvature along it is c H/(1 + (MA/2) sqrt(gap/lambda)) or more:
