@@ -64,6 +64,16 @@ double kf_single_factor(struct kf_objective *objective, const struct kf_view *x,
     return place->weight * objective->loss->slope(z, place->target, objective->delta);
 }
 
+void kf_single_factors(struct kf_objective *objective, const struct kf_view *x, size_t from, size_t count,
+                       double *factors)
+{
+    const struct kf_place *place = objective->points->place + from;
+    for (size_t k = 0; k < count; k++)
+        scores_of(objective, x, from + k, &factors[k]);
+    for (size_t k = 0; k < count; k++)
+        factors[k] = place[k].weight * objective->loss->slope(factors[k], place[k].target, objective->delta);
+}
+
 static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)
 {
     keepfit_row row = kf_points_row(objective->points, j);

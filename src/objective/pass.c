@@ -13,6 +13,7 @@
 
 #define CHUNKS_MOST 32
 #define WORK_LEAST 65536 /* stored values a chunk, at least */
+#define AT_ONCE 16
 
 struct pass {
     struct kf_objective *objective;
@@ -33,11 +34,29 @@ static size_t chunks_for(const struct kf_objective *objective)
                                                                : (size_t)chunks;
 }
 
+/* Of points with one score each. */
+static void sum_singles(const struct pass *pass, size_t from, size_t to, double *sum)
+{
+    struct kf_objective *objective = pass->objective;
+    double own[AT_ONCE];
+    for (size_t j = from, count; j < to; j += count) {
+        double *factors = pass->remembered ? pass->remembered + j : own;
+        count = to - j < AT_ONCE ? to - j : AT_ONCE;
+        kf_single_factors(objective, &pass->x, j, count, factors);
+        for (size_t k = 0; k < count; k++)
+            objective->type->add(objective, 1, j + k, &factors[k], sum);
+    }
+}
+
 static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, double *sum)
 {
     struct kf_objective *objective = pass->objective;
     size_t from = chunk * pass->count / pass->chunks, to = (chunk + 1) * pass->count / pass->chunks;
     memset(sum, 0, kf_dimension(objective) * sizeof *sum);
+    if (kf_is_single(objective)) {
+        sum_singles(pass, from, to, sum);
+        return;
+    }
     for (size_t j = from; j < to; j++) {
         double *factors = pass->remembered ? pass->remembered + j * pass->each : scratch;
         objective->type->factors(objective, &pass->x, j, factors);
