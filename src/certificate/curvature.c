@@ -151,7 +151,7 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
     kf_archive_reals(archive, curvature->anchor, size);
     if (curvature->anchored)
         archive_matrix(curvature, curvature->factor, archive);
-    if (curvature->gathering || curvature->measuring || curvature->certified)
+    if (archive->version > 2 || curvature->gathering || curvature->measuring || curvature->certified)
         archive_matrix(curvature, curvature->hessian, archive);
     if (curvature->measuring || curvature->certified)
         archive_matrix(curvature, curvature->inverse, archive);
@@ -194,6 +194,14 @@ void kf_curvature_mirror(const struct kf_curvature *curvature, double *matrix)
     for (size_t k = 0; k < curvature->size; k++)
         for (size_t l = k + 1; l < curvature->size; l++)
             matrix[l * curvature->capacity + k] = matrix[k * curvature->capacity + l];
+}
+
+double kf_curvature_trace(const struct kf_curvature *curvature)
+{
+    double trace = 0;
+    for (size_t k = 0; k < curvature->size; k++)
+        trace += curvature->hessian[k * curvature->capacity + k];
+    return trace;
 }
 
 static bool factorise(const struct kf_curvature *curvature, double *matrix)

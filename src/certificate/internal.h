@@ -26,6 +26,10 @@ static inline double kf_concordant_excess(double t)
 /* H^-1, from H's lower triangle. False: H is not positive definite. */
 bool kf_curvature_invert(struct kf_curvature *curvature);
 
+/* Of H: no eigenvalue is larger. Two matrices are compared only if that is less than so many times lambda: of directions with nothing but
+ * the regulariser rounding would tell as much as the numbers. */
+#define KF_COMPARABLE 1e9
+double kf_curvature_trace(const struct kf_curvature *curvature);
 /* One triangle's numbers go to the other. */
 void kf_curvature_mirror(const struct kf_curvature *curvature, double *matrix);
 /* One of four vectors to work with. */
@@ -47,7 +51,7 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                        double target);
 /* K, where it is less than R by as much as matters for the target; H's inverse is there. False: no memory. */
-bool kf_reach_find(struct kf_curvature *curvature, const struct kf_optimum *optimum, struct kf_problem *problem,
+bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                    double target);
 /* What is known of leverages serves for the next H as well: that is at least c times the one before, by the argument that gives c, or as
  * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */

@@ -16,10 +16,8 @@
 #define PAIRS_TIMES 4
 /* All leverages are measured again when they may have grown by this, and, where that takes little time, when the weight has doubled. */
 #define INFLATION_MOST 1.5
-/* What a comparison of two Hessians costs, in products of three sizes; for what ratio of H to lambda it is sound, and how much is allowed
- * for rounding. */
+/* What a comparison of two Hessians costs, in products of three sizes, and how much is allowed for rounding. */
 #define COMPARED_TIMES 8.0
-#define COMPARABLE 1e9
 #define COMPARED_SAFELY 1e-6
 /* No more of H is left out for single points. */
 #define LEFT_OUT_MOST 0.5
@@ -161,12 +159,10 @@ double kf_leverages_compare(struct kf_curvature *curvature)
 {
     int n = (int)curvature->size, stride = (int)curvature->capacity, kind = 1, info = 0;
     size_t size = curvature->size;
-    double *E = curvature->inverse, *out = curvature->columns + KF_COLUMNS * size, mean = 0, sum = 0, trace = 0;
+    double *E = curvature->inverse, *out = curvature->columns + KF_COLUMNS * size, mean = 0, sum = 0;
     double unit = 1, zero = 0;
-    for (size_t k = 0; k < size; k++)
-        trace += curvature->hessian[k * curvature->capacity + k];
-    if (!(trace < COMPARABLE * curvature->lambda))
-        return 0; /* rounding would tell as much as the numbers */
+    if (!(kf_curvature_trace(curvature) < KF_COMPARABLE * curvature->lambda))
+        return 0;
     dsygst_(&kind, "L", &n, E, &stride, curvature->factor, &stride, &info);
     kf_curvature_mirror(curvature, E);
     for (size_t k = 0; k < size; k++)
@@ -268,7 +264,8 @@ size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_prob
 bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, double target, bool *again)
 {
-    mark(curvature, 0, curvature->points, target, LEVERAGE_TIMES_FARTHEST);
+    /* What has left is a share of H as it is; of a smaller one it would be more. */
+    mark(curvature, 0, curvature->points, target, curvature->lost > 0 ? INFINITY : LEVERAGE_TIMES_FARTHEST);
     *again = leave_out(curvature, optimum, problem, 0, curvature->points) > 0;
     if (*again)
         curvature->known = 0;

@@ -232,8 +232,5 @@ keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_opt
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    double trace = 0; /* no eigenvalue of H is larger */
-    for (size_t k = 0; k < curvature->size; k++)
-        trace += curvature->hessian[k * curvature->capacity + k];
-    return curvature->error * kf_inverse_weight(&problem->objective) * sqrt(trace);
+    return curvature->error * kf_inverse_weight(&problem->objective) * sqrt(kf_curvature_trace(curvature));
 }

@@ -40,15 +40,15 @@ static double mean_reach(const struct kf_curvature *curvature, const struct kf_o
     return total > 0 ? sum / total : 0;
 }
 
-static void make_excess(struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                        const struct kf_problem *problem, double base)
+static bool make_excess(struct kf_curvature *curvature, struct kf_optimum *optimum, const struct kf_problem *problem,
+                        double base)
 {
     for (size_t j = 0; j < curvature->points; j++)
         curvature->excesses[j] = optimum->curve[j] * fmax(reach_of(curvature, j) - base, 0);
     for (size_t k = 0; k < curvature->size; k++)
         memset(curvature->excess + k * curvature->capacity, 0, curvature->size * sizeof(double));
-    kf_hessian_add_known(optimum, problem, curvature->excesses, curvature->points, 1 / curvature->weight,
-                         curvature->excess, curvature->capacity);
+    return kf_hessian_add_known(optimum, problem, curvature->excesses, curvature->points, 1 / curvature->weight,
+                                curvature->excess, curvature->capacity);
 }
 
 /* v'E v/v'H v after some steps from the direction in which the farthest score moves most. */
@@ -84,23 +84,25 @@ static bool covers(struct kf_curvature *curvature, double kappa)
     return info == 0;
 }
 
-bool kf_reach_find(struct kf_curvature *curvature, const struct kf_optimum *optimum, struct kf_problem *problem,
+bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                    double target)
 {
     static const double margins[] = {MARGIN_FIRST, MARGIN_SECOND};
     double farthest = sqrt(curvature->leverage), size = (double)curvature->size;
     curvature->reach = farthest;
-    if (curvature->plain || kf_concordance(problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
+    if (curvature->plain || kf_concordance(problem) * farthest * sqrt(2 * target) < MATTERS_FROM ||
+        !(kf_curvature_trace(curvature) < KF_COMPARABLE * curvature->lambda))
         return true;
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;
     double base = mean_reach(curvature, optimum);
-    make_excess(curvature, optimum, problem, base);
+    if (!make_excess(curvature, optimum, problem, base))
+        return false;
     double kappa = largest_ratio(curvature, problem);
     kf_spend(problem, (0.05 * size + 4 * POWER_STEPS) * size * size);
     for (size_t k = 0; k < sizeof margins / sizeof margins[0] && base + margins[k] * kappa < farthest; k++) {
-        if (k > 0)
-            make_excess(curvature, optimum, problem, base);
+        if (k > 0 && !make_excess(curvature, optimum, problem, base))
+            return false;
         if (covers(curvature, margins[k] * kappa)) {
             curvature->reach = base + margins[k] * kappa;
             return true;

@@ -135,13 +135,16 @@ void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, 
         curves[j - from] = kf_curve_recalled(problem, j, slopes[j]);
 }
 
+static bool reserve_columns(struct kf_optimum *optimum, const struct kf_problem *problem)
+{
+    return KF_RESERVE(optimum->columns, optimum->columns_capacity, KF_COLUMNS * (kf_size(problem) + 1));
+}
+
 bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
                     size_t from, size_t to, double *hessian, size_t stride)
 {
-    size_t columns = KF_COLUMNS * (kf_size(problem) + 1);
     size_t each = problem->objective.outputs * problem->objective.outputs;
-    if (!KF_RESERVE(optimum->columns, optimum->columns_capacity, columns) ||
-        !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
+    if (!reserve_columns(optimum, problem) || !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
         return false;
     if (slopes)
         kf_curves_recall(problem, from, to, slopes, optimum->curve + from);
@@ -151,10 +154,13 @@ bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, cons
     return true;
 }
 
-void kf_hessian_add_known(const struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
+bool kf_hessian_add_known(struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
                           size_t count, double scale, double *hessian, size_t stride)
 {
+    if (!reserve_columns(optimum, problem))
+        return false;
     add_range(optimum, problem, curves, 0, count, scale, hessian, stride);
+    return true;
 }
 
 void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,

@@ -40,8 +40,8 @@ void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, 
  * remembered (not NULL). False: out of memory. */
 bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
                     size_t from, size_t to, double *hessian, size_t stride);
-/* The same, times `scale`, of the first `count` points with other curvatures than theirs; after kf_hessian_add. */
-void kf_hessian_add_known(const struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
+/* The same, times `scale`, of the first `count` points with other curvatures than theirs. */
+bool kf_hessian_add_known(struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
                           size_t count, double scale, double *hessian, size_t stride);
 /* Takes scale times that of point j out again. */
 void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,

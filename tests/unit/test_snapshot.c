@@ -220,6 +220,39 @@ static void test_version(struct tap *tap, int version, const char *path)
     free(cloud);
 }
 
+/* Beyond 32 coordinates a Hessian waits long for its bounds, and features come meanwhile: what goes on from there ends like the unbroken run. */
+static void test_wide(struct tap *tap, size_t first, size_t every)
+{
+    const char *options = "loss=logistic method=quadratic lambda=1e-4 epsilon=1e-3 epsilon-kind=relative threads=1";
+    struct cloud *cloud = cloud_make("logistic", 275, 40, false, false, 3);
+    keepfit_fit *unbroken = fit_from(options), *watched = fit_from(options);
+    size_t count = 0, same = 0, late = 235; /* when 34 features become 40, and bounds are ready a few points later */
+    for (size_t j = 0; j < late; j++)
+        cloud->point[j].row.count = 34;
+    push_range(unbroken, cloud, 0, cloud->count);
+    struct kf_archive end = snapshot_of(unbroken);
+    for (size_t j = 0; j < cloud->count; j++) {
+        push_range(watched, cloud, j, j + 1);
+        if (j < first || j % every)
+            continue;
+        struct kf_archive archive = snapshot_of(watched);
+        keepfit_fit *resumed = restore(options, watched, cloud, &archive);
+        kf_archive_free(&archive);
+        push_range(resumed, cloud, j + 1, cloud->count);
+        archive = snapshot_of(resumed);
+        same += same_bytes(&end, &archive);
+        count++;
+        kf_archive_free(&archive);
+        keepfit_fit_free(resumed);
+    }
+    tap_check(tap, same == count, "34 features and 6 more: resumed runs end like the unbroken one (%zu of %zu)", same,
+              count);
+    kf_archive_free(&end);
+    keepfit_fit_free(unbroken);
+    keepfit_fit_free(watched);
+    free(cloud);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -227,6 +260,7 @@ int main(int count, char **words)
     bool quick = count > 3 && strcmp(words[3], "quick") == 0, few = count > 3 && strcmp(words[3], "few") == 0;
     for (int version = 1; version <= 2; version++)
         test_version(&tap, version, words[version]);
+    test_wide(&tap, few ? 225 : 60, few ? 9 : 3);
     for (size_t k = 0; kf_method_entry(k); k++)
         test_method(&tap, kf_method_entry(k), few ? 14 : quick ? 5 : 1);
     if (few)
