@@ -148,6 +148,7 @@ static void test_stream(struct tap *tap, enum kind kind, const char *options, in
 {
     struct findings found = {0};
     struct kf_random random;
+    bool limited = strstr(options, "budget") != NULL; /* then R counts, and stages may be missed */
     kf_random_seed(&random, 9);
     for (uint64_t seed = 1; seed <= (uint64_t)streams; seed++) {
         size_t features = kind == FEW ? 1 + seed % 3 : 33 + seed % 8, count = kind == FEW ? 150 : 10 * features;
@@ -167,12 +168,12 @@ static void test_stream(struct tap *tap, enum kind kind, const char *options, in
         keepfit_fit_free(fit);
         free(cloud);
     }
-    tap_check(tap, found.reach == 0 && found.shorter > (kind == FEW ? 0 : found.certified / 4),
+    tap_check(tap, found.reach == 0 && (limited || found.shorter > (kind == FEW ? 0 : found.certified / 4)),
               "%s%s: scores reach no farther in the mean than K says (%zu of %zu Hessians, K below R in %zu)",
               kinds[kind], options, found.reach, found.certified, found.shorter);
     tap_check(tap, found.share == 0, "%s%s: the Hessian where x has gone is at least the share that is told (%zu)",
               kinds[kind], options, found.share);
-    tap_check(tap, found.below == 0 && found.missed == 0,
+    tap_check(tap, found.below == 0 && (limited || found.missed == 0),
               "%s%s: the bound is not below the gap and within epsilon at %zu stages (%zu, %zu)", kinds[kind], options,
               found.stages, found.below, found.missed);
 }
@@ -185,5 +186,6 @@ int main(int count, char **words)
         test_stream(&tap, (enum kind)kind, "", streams);
         test_stream(&tap, (enum kind)kind, " intercept=true", streams / 2);
     }
+    test_stream(&tap, FEW, " window=41 stage-budget=8", streams);
     return tap_end(&tap);
 }
