@@ -81,8 +81,8 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_op
 }
 
 /* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, and the share of H that
- * its points have at most. Few points that have lost much are better taken for lost altogether: with shares that add up to L without them,
- * and a ratio q that the others do not exceed, the Hessian at x is at least (1-L)/q times H. */
+ * its points have at most. Few points that have lost much are better taken for lost altogether: with L the sum of their shares, and q a
+ * ratio that the others do not exceed, the Hessian at x is at least (1-L)/q times H. */
 #define STEPS 64
 #define STEPS_A_UNIT 32
 struct tally {
