@@ -219,6 +219,7 @@ static bool must_anchor(const struct kf_problem *problem, struct kf_hold *hold)
 
 double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold)
 {
+    kf_spend(problem, 0.5 * (double)(kf_size(problem) * kf_size(problem)));
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
     kf_curvature_step(&hold->curvature, problem, hold->gradient, hold->direction);
     return -kf_dot(kf_size(problem), hold->gradient, hold->direction);
