@@ -10,6 +10,10 @@
 #define KF_BLOCK_DOUBLES ((size_t)1 << 16)
 #endif
 
+#ifndef KF_LARGE_DOUBLES
+#define KF_LARGE_DOUBLES ((KF_LARGE_PAGE - sizeof(struct kf_block)) / sizeof(double))
+#endif
+
 struct kf_block {
     struct kf_block *next, *newer;
     size_t used, size; /* in doubles; a size of 0 stands for rows that lie elsewhere */
@@ -49,29 +53,17 @@ void kf_points_clear(struct kf_points *points)
     points->entries = 0;
 }
 
-/* Room for at least so many doubles: the first block is not large, since a few rows may be all. NULL: out of memory. */
-static struct kf_block *allocate_block(size_t doubles, bool first)
-{
-    if (doubles > (SIZE_MAX - sizeof(struct kf_block)) / sizeof(double))
-        return NULL;
-    bool small = first && doubles <= KF_BLOCK_DOUBLES;
-    size_t bytes = sizeof(struct kf_block) + (small ? KF_BLOCK_DOUBLES : doubles) * sizeof(double);
-    size_t pages = bytes / KF_LARGE_PAGE + (bytes % KF_LARGE_PAGE > 0);
-    struct kf_block *block = small ? kf_allocate_raw(bytes) : kf_allocate_pages(pages);
-    if (!block)
-        return NULL;
-    size_t room = (small ? bytes : pages * KF_LARGE_PAGE) - sizeof *block;
-    *block = (struct kf_block){.size = room / sizeof(double)};
-    return block;
-}
-
-/* A new newest block; NULL: out of memory. */
+/* A new newest block, with room for so many doubles; NULL: out of memory. */
 static struct kf_block *add_block(struct kf_points *points, size_t doubles)
 {
-    struct kf_block *block = allocate_block(doubles, !points->blocks);
+    struct kf_block *block = NULL;
+    if (doubles > (SIZE_MAX - sizeof *block) / sizeof(double))
+        return NULL;
+    size_t bytes = sizeof *block + doubles * sizeof(double), pages = bytes / KF_LARGE_PAGE;
+    block = pages ? kf_allocate_pages(pages + (bytes % KF_LARGE_PAGE > 0)) : kf_allocate_raw(bytes);
     if (!block)
         return NULL;
-    block->next = points->blocks;
+    *block = (struct kf_block){.next = points->blocks, .size = doubles};
     if (points->blocks)
         points->blocks->newer = block;
     else
@@ -81,11 +73,18 @@ static struct kf_block *add_block(struct kf_points *points, size_t doubles)
     return block;
 }
 
+/* Only a block that follows a full one is large: few rows may be all, and those that wait to be lent are. */
+static size_t usual_size(const struct kf_points *points)
+{
+    bool follows = points->blocks && !points->closed && points->blocks->size >= KF_BLOCK_DOUBLES;
+    return follows ? KF_LARGE_DOUBLES : KF_BLOCK_DOUBLES;
+}
+
 static double *take_space(struct kf_points *points, size_t doubles)
 {
     struct kf_block *block = points->blocks;
     if (!block || points->closed || block->size - block->used < doubles || block->size == 0)
-        block = add_block(points, doubles);
+        block = add_block(points, doubles > usual_size(points) ? doubles : usual_size(points));
     if (!block)
         return NULL;
     double *space = block->space + block->used;
