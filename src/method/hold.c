@@ -544,30 +544,6 @@ bool kf_hold_is_good(const struct kf_problem *problem, const struct kf_hold *hol
     return kf_gap_estimate(problem, problem->x, hold->gradient) <= problem->target;
 }
 
-void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
-{
-    struct kf_hold *hold = state;
-    if (!hold->tracked)
-        return;
-    double *factors = problem->factors[0];
-    if (hold->modelled) /* what it has in the sum */
-        factors[0] = hold->slopes[j] +
-                     kf_curvature_of(&hold->curvature, &hold->optimum, problem, hold->slopes, j) * hold->moved[j];
-    else
-        kf_factors(&problem->objective, &problem->iterate.view, j, factors);
-    problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
-    kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
-    hold->intercept.known = false;
-    if (hold->remembered)
-        kf_points_close_gap(hold->slopes, problem->points.count, 1, j);
-    if (hold->modelled)
-        kf_points_close_gap(hold->moved, problem->points.count, 1, j);
-    kf_curvature_leave(&hold->curvature, &hold->optimum, problem, j, factors[0]);
-    if (hold->modelled && !hold->curvature.anchored) /* nothing tells any more what the sum was made of */
-        hold->tracked = hold->remembered = hold->modelled = false;
-    kf_spread_leave(problem, hold, j);
-}
-
 /* What a stage does when its points are in. */
 static keepfit_status settle(struct kf_problem *problem, struct kf_hold *hold, keepfit_error *error)
 {
