@@ -80,13 +80,13 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_op
     }
 }
 
-/* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, and the share of H that
- * its points have at most. Few points that have lost much are better taken for lost altogether: with L the sum of their shares, and q a
- * ratio that the others do not exceed, the Hessian at x is at least (1-L)/q times H. */
+/* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, the share of H that
+ * its points have at most, and that divided by their ratios. Few points that have lost much had better not decide: with q a ratio that most
+ * do not exceed, and L the sum of (1 - q/q_j) times the share over those whose q_j does, the Hessian at x is at least (1-L)/q times H. */
 #define STEPS 64
 #define STEPS_A_UNIT 32
 struct tally {
-    double most[STEPS], share[STEPS]; /* that of the first step is not asked for */
+    double most[STEPS], share[STEPS], left[STEPS]; /* the shares of the first step are not asked for */
 };
 
 static void tally_add(struct tally *tally, double ratio, double share)
@@ -95,17 +95,20 @@ static void tally_add(struct tally *tally, double ratio, double share)
     size_t step = above < STEPS - 1 ? (size_t)above : STEPS - 1;
     tally->most[step] = fmax(tally->most[step], ratio);
     tally->share[step] += share;
+    tally->left[step] += share / ratio;
 }
 
 /* q/(1-L), as small as it gets with L at most `given_up`. */
 static double tally_ratio(const struct tally *tally, double given_up)
 {
-    double below[STEPS + 1] = {1}, lost = 0;
+    double below[STEPS + 1] = {1}, share = 0, left = 0;
     for (size_t k = 0; k < STEPS; k++)
         below[k + 1] = fmax(below[k], tally->most[k]);
     double least = below[STEPS];
     for (size_t k = STEPS; k-- > 1;) {
-        lost += tally->share[k];
+        share += tally->share[k];
+        left += tally->left[k];
+        double lost = share - below[k] * left;
         if (!(lost <= given_up))
             break;
         least = fmin(least, below[k] / (1 - lost));
@@ -142,7 +145,7 @@ static void look_at(const struct kf_curvature *curvature, const struct kf_proble
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
-    struct survey survey = {{{0}, {0}}, 0, 0};
+    struct survey survey = {{{0}, {0}, {0}}, 0, 0};
     struct doubts doubts;
     *most = 0;
     if (kf_concordance(problem) == 0)
