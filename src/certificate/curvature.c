@@ -541,10 +541,12 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
 void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,
                        double *direction)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1, info;
+    int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
     for (size_t k = 0; k < curvature->size; k++)
         direction[k] = -gradient[k];
     (void)problem;
-    if (n)
-        dpotrs_("L", &n, &one, curvature->factor, &stride, direction, &n, &info);
+    if (n) { /* dpotrs is made for many right-hand sides, and takes several times as long for one */
+        dtrsv_("L", "N", "N", &n, curvature->factor, &stride, direction, &one);
+        dtrsv_("L", "T", "N", &n, curvature->factor, &stride, direction, &one);
+    }
 }

@@ -1,6 +1,7 @@
 /* Slopes and curvatures of an earlier x: what a gradient that is made of them may be off by, and a Hessian that goes on from
  * the one before. */
 #include <math.h>
+#include <string.h>
 
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
@@ -42,42 +43,28 @@ static bool is_inside(const struct kf_curvature *curvature, size_t j)
 
 /* ---- all points, one block after the other ---- */
 
-/* Of a block of points: the curvature that the sum is followed by, what the slope may be off by, and how many times smaller than in H the
- * curvature at x may be. Plain loops over plain arrays, for vectors. */
-#define BLOCK 128
-struct doubts {
-    double weight[BLOCK], own[BLOCK], used[BLOCK], off[BLOCK], ratio[BLOCK], square[BLOCK];
-};
-
 static void find_doubts(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                         const struct kf_problem *problem, const double *slopes, const double *moved, size_t from,
-                        size_t count, struct doubts *doubts)
+                        size_t count, struct kf_doubts *doubts)
 {
-    double concordance = kf_concordance(problem), far[BLOCK], bent[BLOCK];
+    double concordance = kf_concordance(problem);
+    size_t inside = curvature->points < from ? 0 : curvature->points - from < count ? curvature->points - from : count;
     bool beyond = false;
+    memcpy(doubts->slope, slopes + from, count * sizeof *slopes);
     kf_curves_recall(problem, from, from + count, slopes, doubts->own);
-    for (size_t k = 0; k < count; k++) {
+    memcpy(doubts->used, optimum->curve + from, inside * sizeof(double));
+    memcpy(doubts->used + inside, doubts->own + inside, (count - inside) * sizeof(double));
+    for (size_t k = 0; k < count; k++)
         doubts->weight[k] = problem->points.place[from + k].weight;
-        doubts->used[k] = from + k < curvature->points ? optimum->curve[from + k] : doubts->own[k];
-    }
     for (size_t k = 0; k < count; k++) {
-        far[k] = moved ? fabs(moved[from + k]) : 0;
-        bent[k] = excess_below(concordance, far[k]);
-        beyond |= !(concordance * far[k] < 1);
+        doubts->far[k] = moved ? fabs(moved[from + k]) : 0;
+        doubts->bent[k] = excess_below(concordance, doubts->far[k]);
+        beyond |= !(concordance * doubts->far[k] < 1);
     }
     for (size_t k = 0; k < count && beyond; k++)
-        if (!(concordance * far[k] < 1))
-            bent[k] = excess_beyond(concordance, far[k]);
-    for (size_t k = 0; k < count; k++) {
-        double own = doubts->own[k], used = doubts->used[k], weight = doubts->weight[k];
-        /* A slope near its limit has lost what it is away from it. */
-        double rounding = fabs(slopes[from + k]) > weight / 2 ? 0x1p-52 * weight : 0x1p-50 * own;
-        double least = own > rounding ? own - rounding : 0; /* when the slope was computed; exp(Mu) times smaller now */
-        double off = (fabs(own - used) + rounding) * far[k] + (own + rounding) * bent[k];
-        doubts->off[k] = off;
-        doubts->square[k] = off * off / used;
-        doubts->ratio[k] = used * (1 + concordance * (far[k] + bent[k])) / least;
-    }
+        if (!(concordance * doubts->far[k] < 1))
+            doubts->bent[k] = excess_beyond(concordance, doubts->far[k]);
+    problem->objective.kernels->doubts(count, concordance, doubts);
 }
 
 /* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, the share of H that
@@ -93,7 +80,8 @@ static void tally_add(struct tally *tally, double ratio, double share)
 {
     double above = (ratio - 1) * STEPS_A_UNIT;
     size_t step = above < STEPS - 1 ? (size_t)above : STEPS - 1;
-    tally->most[step] = fmax(tally->most[step], ratio);
+    if (ratio > tally->most[step])
+        tally->most[step] = ratio;
     tally->share[step] += share;
     tally->left[step] += share / ratio;
 }
@@ -122,36 +110,66 @@ struct survey {
     double squares, apart;
 };
 
-static void look_at(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t count,
-                    const struct doubts *doubts, struct survey *survey)
+/* Whether all points of a block are in H, and have curvatures that tell. */
+static bool is_ordinary(const struct kf_curvature *curvature, size_t from, size_t count, const struct kf_doubts *doubts)
 {
-    double known = curvature->inflation / curvature->weight, farthest = sqrt(curvature->leverage), most = 0;
+    size_t others = 0;
+    if (from + count > curvature->points)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        others += !(curvature->leverages[from + k] >= 0) | !(doubts->weight[k] > 0) |
+                  !(doubts->used[k] > FAINT * doubts->weight[k]);
+    return others == 0;
+}
+
+/* What has become of some points of a block, which begins with point `from`; they are in H. */
+static void look_at_ratios(const struct kf_curvature *curvature, size_t from, size_t first, size_t end,
+                           const struct kf_doubts *doubts, struct survey *survey)
+{
+    double known = curvature->inflation / curvature->weight, most = survey->tally.most[0];
+    for (size_t k = first; k < end; k++) {
+        double ratio = doubts->ratio[k];
+        if (ratio > 1 + 1.0 / STEPS_A_UNIT)
+            tally_add(&survey->tally, ratio, doubts->used[k] * curvature->leverages[from + k] * known);
+        else if (ratio > most)
+            most = ratio;
+    }
+    survey->tally.most[0] = most;
+}
+
+static void look_at(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t count,
+                    const struct kf_doubts *doubts, struct survey *survey)
+{
+    double farthest = sqrt(curvature->leverage);
+    if (is_ordinary(curvature, from, count, doubts)) {
+        look_at_ratios(curvature, from, 0, count, doubts, survey);
+        for (size_t k = 0; k < count; k++)
+            survey->squares += doubts->square[k];
+        return;
+    }
     for (size_t k = 0; k < count; k++) {
         bool inside = is_inside(curvature, from + k);
         if (doubts->weight[k] == 0)
             continue;
-        if (inside && doubts->ratio[k] > 1 + 1.0 / STEPS_A_UNIT)
-            tally_add(&survey->tally, doubts->ratio[k], doubts->used[k] * curvature->leverages[from + k] * known);
-        else if (inside && doubts->ratio[k] > most)
-            most = doubts->ratio[k];
+        if (inside)
+            look_at_ratios(curvature, from, k, k + 1, doubts, survey);
         if (inside && doubts->used[k] > FAINT * doubts->weight[k])
             survey->squares += doubts->square[k];
         else
             survey->apart += doubts->off[k] * (inside ? farthest : reach_of(curvature, problem, from + k));
     }
-    survey->tally.most[0] = fmax(survey->tally.most[0], most);
 }
 
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                           const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
 {
     struct survey survey = {{{0}, {0}, {0}}, 0, 0};
-    struct doubts doubts;
+    struct kf_doubts doubts;
     *most = 0;
     if (kf_concordance(problem) == 0)
         return 0;
     for (size_t from = 0, count; from < problem->points.count; from += count) {
-        count = problem->points.count - from < BLOCK ? problem->points.count - from : BLOCK;
+        count = problem->points.count - from < KF_DOUBTS ? problem->points.count - from : KF_DOUBTS;
         find_doubts(curvature, optimum, problem, slopes, moved, from, count, &doubts);
         look_at(curvature, problem, from, count, &doubts, &survey);
     }

@@ -27,6 +27,8 @@
 #define TRIAL_SHARE 16
 /* It wins if it spends no more than this share of what the other would: a little is no reason to change. */
 #define WIN_SHARE 0.75
+/* No method that goes by the gradient's norm alone has been seen to win against one whose proofs are this many times as sharp, or half. */
+#define FAR_AHEAD 16.0
 /* One that has won may spend so many times what the other did, then it is the other's turn again. */
 #define LENIENCE 4.0
 /* The gradients that a stage may compute before it is the other's: some, and in passes over the points. */
@@ -222,6 +224,20 @@ static void limit_stage(keepfit_fit *fit)
         fit->problem.allowance = most > 1 ? (uint64_t)most : 1;
 }
 
+/* Whether the method at work goes by so much more than the gradient's norm that one which has nothing else need not be tried. */
+static bool is_far_ahead(keepfit_fit *fit)
+{
+    struct kf_choice *choice = &fit->choice;
+    const struct kf_running *running = &fit->running[fit->running_count - 1];
+    double times = running->method->advantage ? running->method->advantage(&fit->problem, running->state) : 1;
+    if (!(times > FAR_AHEAD))
+        return false;
+    snprintf(choice->reason, sizeof choice->reason,
+             "%s is not tried: at stage %llu what its proofs go by would allow %.3g times the gap", other(fit)->name,
+             (unsigned long long)fit->arrived, times);
+    return true;
+}
+
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
@@ -234,7 +250,7 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     choice->length = fit->arrived / TRIAL_SHARE;
     begin_stretch(fit);
     /* Where a change and the way back are about all that is spent, there is nothing to gain. */
-    choice->trying = choice->rate * (double)choice->length > cost_of_change(fit);
+    choice->trying = choice->rate * (double)choice->length > cost_of_change(fit) && !is_far_ahead(fit);
     if (!choice->trying) {
         choice->next = AFTER_WIN * fit->arrived;
         return KEEPFIT_OK;

@@ -5,6 +5,7 @@
 #define KF_TABLE kf_kernels_avx512
 #include "kernels/implementations.h"
 
+#include "kernels/elements.inc"
 #include "kernels/loops.inc"
 #else
 typedef int kf_not_for_this_processor;

@@ -29,4 +29,11 @@ static inline double kf_exp(double t)
     return power + power * less_one;
 }
 
+/* numerator/(1+exp(t)): right to rounding at either end, without a branch to guess wrong; not a number stays one. */
+static inline double kf_logistic_tail(double t, double numerator)
+{
+    t = t > 700 ? 700 : t;
+    return numerator / (1 + kf_exp(t < -700 ? -700 : t));
+}
+
 #endif

@@ -16,6 +16,16 @@ struct kf_pair {
     double first, second;
 };
 
+/* Of a block of points: slope, weight and curvature (`own`), computed at an earlier x, from which the score has moved by `far` in size,
+ * which bends the slope by up to `bent` times its curvature more than a straight line; and the curvature that a Hessian has (`used`). */
+#define KF_DOUBTS 128
+struct kf_doubts {
+    double slope[KF_DOUBTS], weight[KF_DOUBTS], own[KF_DOUBTS], used[KF_DOUBTS], far[KF_DOUBTS], bent[KF_DOUBTS];
+    /* What slope + used times the move may be off by, that squared over `used`, and how many times smaller than it the curvature may
+     * have become. */
+    double off[KF_DOUBTS], square[KF_DOUBTS], ratio[KF_DOUBTS];
+};
+
 struct kf_kernels {
     const char *name;
     double (*dot)(size_t count, const double *a, const double *b);
@@ -46,6 +56,10 @@ struct kf_kernels {
     /* y[index[e]*width + k] += scale * value[e] * factor[k]; index == NULL: rows 0 .. count-1. */
     void (*outer)(size_t count, const uint32_t *index, const double *value, double scale, const double *factor,
                   size_t width, double *y);
+    /* z[k] = -target[k]/(1 + exp(target[k]*z[k])) */
+    void (*logistic_slopes)(size_t count, const double *target, double *z);
+    /* The last three of the arrays from the others. */
+    void (*doubts)(size_t count, double concordance, struct kf_doubts *doubts);
 };
 
 #define KF_TILE 64

@@ -4,4 +4,5 @@
 #define KF_TABLE kf_kernels_plain
 #include "kernels/implementations.h"
 
+#include "kernels/elements.inc"
 #include "kernels/loops.inc"

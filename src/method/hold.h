@@ -51,6 +51,7 @@ keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_er
 keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_error *error);
 keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error);
 void kf_hold_leave(struct kf_problem *problem, void *state, size_t j);
+double kf_hold_advantage(struct kf_problem *problem, void *state);
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive);
 void kf_hold_forget(struct kf_problem *problem, void *state);
 void kf_hold_destroy(void *state);

@@ -57,6 +57,15 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
     kf_spread_leave(problem, hold, j);
 }
 
+double kf_hold_advantage(struct kf_problem *problem, void *state)
+{
+    struct kf_hold *hold = state;
+    if (!hold->tracked || !hold->curvature.certified)
+        return 1;
+    kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+    return 2 * kf_gap_bound(problem, problem->x, hold->gradient) / kf_curvature_decrement(&hold->curvature, problem);
+}
+
 static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, struct kf_archive *archive)
 {
     kf_archive_flag(archive, &hold->modelled);

@@ -33,6 +33,8 @@ struct kf_method {
     keepfit_status (*take)(struct kf_problem *problem, void *state, keepfit_error *error);
     /* As stage(), but no point has come; some may have left. NULL where stages keep no promise. */
     keepfit_status (*settle)(struct kf_problem *problem, void *state, keepfit_error *error);
+    /* How many times more the gradient's norm alone would allow the gap at x to be than what the method goes by; NULL where that is the norm. */
+    double (*advantage)(struct kf_problem *problem, void *state);
     /* The state, but for what create() makes of the options and vectors that do not outlive a stage; the problem and its points
      * come first. NULL where there is none. */
     void (*archive)(struct kf_problem *problem, void *state, struct kf_archive *archive);

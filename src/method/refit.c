@@ -22,6 +22,7 @@ const struct kf_method kf_refit = {
     .leave = kf_hold_leave,
     .take = kf_hold_take,
     .settle = kf_hold_settle,
+    .advantage = kf_hold_advantage,
     .archive = kf_hold_archive,
     .destroy = kf_hold_destroy,
 };

@@ -1,5 +1,6 @@
 /* Linear models: the loss sees the row only through its K scores z = row * x, so the gradient is slope(z) times the row
  * and the Hessian is curve(z) times the row twice. */
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -68,10 +69,19 @@ void kf_single_factors(struct kf_objective *objective, const struct kf_view *x, 
                        double *factors)
 {
     const struct kf_place *place = objective->points->place + from;
-    for (size_t k = 0; k < count; k++)
+    const struct kf_loss *loss = objective->loss;
+    double target[KF_SINGLES];
+    assert(count <= KF_SINGLES);
+    for (size_t k = 0; k < count; k++) {
         scores_of(objective, x, from + k, &factors[k]);
+        target[k] = place[k].target;
+    }
+    if (loss->slopes_of)
+        loss->slopes_of(objective->kernels, count, target, factors);
+    for (size_t k = 0; k < count && !loss->slopes_of; k++)
+        factors[k] = loss->slope(factors[k], target[k], objective->delta);
     for (size_t k = 0; k < count; k++)
-        factors[k] = place[k].weight * objective->loss->slope(factors[k], place[k].target, objective->delta);
+        factors[k] *= place[k].weight;
 }
 
 static void linear_add(const struct kf_objective *objective, double scale, size_t j, const double *factors, double *y)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/exponential.h"
+#include "kernels/kernels.h"
 
 #define UNUSED(argument) (void)(argument)
 
@@ -47,23 +48,21 @@ static double logistic_value(const double *z, size_t outputs, double b, double d
     return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-/* numerator/(1+exp(t)): right to rounding at either end, without a branch to guess wrong; not a number stays one. */
-static double logistic_tail(double t, double numerator)
-{
-    t = t > 700 ? 700 : t;
-    return numerator / (1 + kf_exp(t < -700 ? -700 : t));
-}
-
 static double logistic_slope(double z, double b, double delta)
 {
     UNUSED(delta);
-    return logistic_tail(b * z, -b);
+    return kf_logistic_tail(b * z, -b);
+}
+
+static void logistic_slopes_of(const struct kf_kernels *kernels, size_t count, const double *b, double *z)
+{
+    kernels->logistic_slopes(count, b, z);
 }
 
 static void logistic_curve(const double *z, size_t outputs, double b, double delta, double *curve)
 {
     UNUSED(outputs), UNUSED(delta);
-    curve[0] = logistic_tail(b * z[0], 1) * logistic_tail(-b * z[0], 1);
+    curve[0] = kf_logistic_tail(b * z[0], 1) * kf_logistic_tail(-b * z[0], 1);
 }
 
 static double logistic_curve_bound(double delta)
@@ -75,7 +74,7 @@ static double logistic_curve_bound(double delta)
 static double logistic_slope_bound(double score, double b, double delta)
 {
     UNUSED(b), UNUSED(delta);
-    return logistic_tail(-score, 1);
+    return kf_logistic_tail(-score, 1);
 }
 
 /* huber */
@@ -232,6 +231,7 @@ static const struct kf_loss losses[] = {
         .targets = KF_TWO_CLASSES,
         .value = logistic_value,
         .slope = logistic_slope,
+        .slopes_of = logistic_slopes_of,
         .curve = logistic_curve,
         .curves_of = logistic_curves_of,
         .curve_bound = logistic_curve_bound,

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct kf_kernels;
+
 enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
 
 struct kf_loss {
@@ -23,6 +25,8 @@ struct kf_loss {
     /* One of the two: for losses of one score, and of several (slopes may be z itself). */
     double (*slope)(double z, double b, double delta);
     void (*slopes)(const double *z, size_t outputs, double b, double *slopes);
+    /* Of many points with one score each, in place of the scores z; or NULL: one after the other. */
+    void (*slopes_of)(const struct kf_kernels *kernels, size_t count, const double *b, double *z);
     /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
     void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
     /* The second derivatives where the first ones are `slopes`, for losses of one score that bend by known amounts; or NULL. */

@@ -13,7 +13,6 @@
 
 #define CHUNKS_MOST 32
 #define WORK_LEAST 65536 /* stored values a chunk, at least */
-#define AT_ONCE 16
 
 struct pass {
     struct kf_objective *objective;
@@ -38,13 +37,18 @@ static size_t chunks_for(const struct kf_objective *objective)
 static void sum_singles(const struct pass *pass, size_t from, size_t to, double *sum)
 {
     struct kf_objective *objective = pass->objective;
-    double own[AT_ONCE];
+    double own[KF_SINGLES];
     for (size_t j = from, count; j < to; j += count) {
         double *factors = pass->remembered ? pass->remembered + j : own;
-        count = to - j < AT_ONCE ? to - j : AT_ONCE;
+        count = to - j < KF_SINGLES ? to - j : KF_SINGLES;
         kf_single_factors(objective, &pass->x, j, count, factors);
-        for (size_t k = 0; k < count; k++)
-            objective->type->add(objective, 1, j + k, &factors[k], sum);
+        for (size_t k = 0; k < count; k++) {
+            keepfit_row row = kf_points_row(objective->points, j + k);
+            if (row.index)
+                kf_row_add(&row, 1, &factors[k], 1, sum);
+            else
+                objective->kernels->add(row.count, factors[k], row.value, sum);
+        }
     }
 }
 

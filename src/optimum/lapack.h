@@ -13,6 +13,8 @@ void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, con
             const int *lda, const double *beta, double *c, const int *ldc);
 void dsymm_(const char *side, const char *uplo, const int *m, const int *n, const double *alpha, const double *a,
             const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);
+void dtrsv_(const char *uplo, const char *trans, const char *diag, const int *n, const double *a, const int *lda,
+            double *x, const int *incx);
 void dsymv_(const char *uplo, const int *n, const double *alpha, const double *a, const int *lda, const double *x,
             const int *incx, const double *beta, double *y, const int *incy);
 
