@@ -54,17 +54,18 @@ static double reach_now(const struct kf_curvature *curvature)
 }
 
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
-                             double c, double most)
+                             double c, double most, double enough)
 {
     double t = kf_concordance(problem) * reach_now(curvature) * sqrt(square) / c;
     double bound = t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
-    return curvature->plain ? bound : fmin(bound, bound_by_distance(curvature, problem, square, c, bound));
+    return curvature->plain || bound <= enough ? bound
+                                               : fmin(bound, bound_by_distance(curvature, problem, square, c, bound));
 }
 
-double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem)
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem, double enough)
 {
     if (!curvature->certified)
         return INFINITY;
     return kf_curvature_bound_at(curvature, problem, kf_curvature_decrement(curvature, problem),
-                                 kf_curvature_shrinkage(curvature, problem, curvature->stretch), 1);
+                                 kf_curvature_shrinkage(curvature, problem, curvature->stretch), 1, enough);
 }

@@ -538,15 +538,18 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
     return true;
 }
 
-void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,
-                       double *direction)
+void kf_curvature_solve(const struct kf_curvature *curvature, double *v)
 {
     int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
+    if (n) { /* dpotrs is made for many right-hand sides, and takes several times as long for one */
+        dtrsv_("L", "N", "N", &n, curvature->factor, &stride, v, &one);
+        dtrsv_("L", "T", "N", &n, curvature->factor, &stride, v, &one);
+    }
+}
+
+void kf_curvature_step(const struct kf_curvature *curvature, const double *gradient, double *direction)
+{
     for (size_t k = 0; k < curvature->size; k++)
         direction[k] = -gradient[k];
-    (void)problem;
-    if (n) { /* dpotrs is made for many right-hand sides, and takes several times as long for one */
-        dtrsv_("L", "N", "N", &n, curvature->factor, &stride, direction, &one);
-        dtrsv_("L", "T", "N", &n, curvature->factor, &stride, direction, &one);
-    }
+    kf_curvature_solve(curvature, direction);
 }

@@ -130,8 +130,8 @@ double kf_curvature_error_norm(const struct kf_curvature *curvature, const struc
 /* The bound where the gradient of the model is 0, and such a doubt all there is; infinite where it would not last. */
 double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
                             double most);
-/* The bound at problem->x; infinite where nothing is proved. */
-double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem);
+/* The bound at problem->x, or one that is no more than `enough`; infinite where nothing is proved. */
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem, double enough);
 /* |g|^2_{H^-1} */
 double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* a_j.delta */
@@ -139,7 +139,6 @@ double kf_score(const struct kf_problem *problem, size_t j, const double *delta)
 /* |v|_H */
 double kf_curvature_length(const struct kf_curvature *curvature, const double *v);
 /* direction = -(whole Hessian at the anchor)^-1 gradient */
-void kf_curvature_step(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *gradient,
-                       double *direction);
+void kf_curvature_step(const struct kf_curvature *curvature, const double *gradient, double *direction);
 
 #endif

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <math.h>
 
-#define MOVES_MOST 16
+#define MOVES_MOST 32
 /* A relative target is no less than this share of the objective at 0, which is rounding: the optimum may be worth 0. */
 #define FINEST 1e-14
 

@@ -23,6 +23,8 @@ static inline double kf_concordant_excess(double t)
     return 2 * (t + (1 - t) * log1p(-t)) / (t * t);
 }
 
+/* v = (whole Hessian)^-1 v */
+void kf_curvature_solve(const struct kf_curvature *curvature, double *v);
 /* H^-1, from H's lower triangle. False: H is not positive definite. */
 bool kf_curvature_invert(struct kf_curvature *curvature);
 
@@ -38,9 +40,10 @@ double *kf_curvature_scratch(const struct kf_curvature *curvature, size_t k);
 void kf_curvature_times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out);
 /* c: the Hessian at x, now, is at least c H, where scores have moved by up to `stretch`. */
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch);
-/* The bound where |g|^2_{H^-1} is `square`: the smaller of the two, of which the first does not count where t is `most` or more. */
+/* The bound where |g|^2_{H^-1} is `square`: the first, which does not count where t is `most` or more, or, where that is not enough, the
+ * smaller of the two. */
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
-                             double c, double most);
+                             double c, double most, double enough);
 
 /* row'H^-1 row; *bent is H^-1 row until the next call that needs such room. */
 double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,

@@ -17,8 +17,9 @@
 /* All leverages are measured again when they may have grown by this, and, where that takes little time, when the weight has doubled. */
 #define INFLATION_MOST 1.5
 /* What a comparison of two Hessians costs, in products of three sizes, and how much is allowed for rounding. */
-#define COMPARED_TIMES 8.0
+#define COMPARED_TIMES 3.0
 #define COMPARED_SAFELY 1e-6
+#define POWER_STEPS 8
 /* No more of H is left out for single points. */
 #define LEFT_OUT_MOST 0.5
 
@@ -153,29 +154,49 @@ bool kf_leverages_are_dear(const struct kf_curvature *curvature, const struct kf
     return (double)curvature->known * entries * entries > COMPARED_TIMES * size * size * size;
 }
 
-/* With L the factor of H, B = L^-1 (the one before) L^-T has eigenvalues near 1, and 1 over the largest is what is wanted. That is at
- * most the mean plus the fourth root of the sum of the others' distances from it, to the fourth power: |E^2|^(1/2), E = B - mean. */
+/* The largest eigenvalue of H^-1 (the one before), or a little less: some steps of the power method. */
+static double outgrowth(const struct kf_curvature *curvature)
+{
+    size_t size = curvature->size;
+    double *v = kf_curvature_scratch(curvature, 0), *bent = kf_curvature_scratch(curvature, 1), length = 0, largest = 0;
+    for (size_t k = 0; k < size; k++)
+        v[k] = (k * 5 % 8 < 4 ? 1 : -1) / sqrt(curvature->hessian[k * curvature->capacity + k]);
+    for (int step = 0; step < POWER_STEPS; step++) {
+        kf_curvature_times(curvature, curvature->inverse, v, bent);
+        if (step > 0)
+            largest = fmax(largest, kf_dot(size, v, bent) / length);
+        memcpy(v, bent, size * sizeof *v);
+        kf_curvature_solve(curvature, v);
+        length = kf_dot(size, v, bent);
+    }
+    return largest;
+}
+
+/* Whether `times` H is more than the one before. */
+static bool outweighs(struct kf_curvature *curvature, double times)
+{
+    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
+    for (size_t k = 0; k < curvature->size; k++) {
+        const double *here = curvature->hessian + k * curvature->capacity,
+                     *before = curvature->inverse + k * curvature->capacity;
+        double *column = curvature->excess + k * curvature->capacity;
+        for (size_t l = k; l < curvature->size; l++)
+            column[l] = times * here[l] - before[l];
+    }
+    dpotrf_("L", &n, curvature->excess, &stride, &info);
+    return info == 0;
+}
+
 double kf_leverages_compare(struct kf_curvature *curvature)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, kind = 1, info = 0;
-    size_t size = curvature->size;
-    double *E = curvature->inverse, *out = curvature->columns + KF_COLUMNS * size, mean = 0, sum = 0;
-    double unit = 1, zero = 0;
+    static const double margins[] = {1.03, 1.08, 1.2};
     if (!(kf_curvature_trace(curvature) < KF_COMPARABLE * curvature->lambda))
         return 0;
-    dsygst_(&kind, "L", &n, E, &stride, curvature->factor, &stride, &info);
-    kf_curvature_mirror(curvature, E);
-    for (size_t k = 0; k < size; k++)
-        mean += E[k * curvature->capacity + k] / (double)size;
-    for (size_t k = 0; k < size; k++)
-        E[k * curvature->capacity + k] -= mean;
-    for (size_t from = 0; from < size; from += KF_COLUMNS) {
-        int count = (int)(size - from < KF_COLUMNS ? size - from : KF_COLUMNS);
-        dsymm_("L", "L", &n, &count, &unit, E, &stride, E + from * curvature->capacity, &stride, &zero, out, &n);
-        sum += kf_square((size_t)count * size, out);
-    }
-    double most = (mean + sqrt(sqrt(sum))) * (1 + COMPARED_SAFELY);
-    return info == 0 && most > 0 ? 1 / most : 0;
+    double times = outgrowth(curvature);
+    for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++)
+        if (outweighs(curvature, margins[k] * times))
+            return 1 / (margins[k] * times * (1 + COMPARED_SAFELY));
+    return 0;
 }
 
 /* Marks those of the first `count` points, of which upper bounds are known, whose leverage is too high, and takes them out of H. Returns

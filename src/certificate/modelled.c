@@ -211,7 +211,7 @@ double kf_curvature_foresee(const struct kf_curvature *curvature, const struct k
 {
     double off = kf_inverse_weight(&problem->objective) * error;
     return kf_curvature_bound_at(curvature, problem, off * off, kf_curvature_shrinkage(curvature, problem, most),
-                                 FORESEEN_MOST);
+                                 FORESEEN_MOST, 0);
 }
 
 /* A point that was left out may have been so large that rounding adds up when it comes and goes. */

@@ -19,6 +19,7 @@
 #define MATTERS_FROM 0.25
 #define POWER_STEPS 8
 /* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that. */
+#define BASE_SHARE 0.02
 #define MARGIN_FIRST 1.1
 #define MARGIN_SECOND 1.5
 
@@ -100,11 +101,14 @@ bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, s
         return false;
     double kappa = largest_ratio(curvature, problem);
     kf_spend(problem, (0.05 * size + 4 * POWER_STEPS) * size * size);
-    for (size_t k = 0; k < sizeof margins / sizeof margins[0] && base + margins[k] * kappa < farthest; k++) {
+    for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++) {
+        double enough = margins[k] * kappa + BASE_SHARE * base;
+        if (!(base + enough < farthest))
+            break;
         if (k > 0 && !make_excess(curvature, optimum, problem, base))
             return false;
-        if (covers(curvature, margins[k] * kappa)) {
-            curvature->reach = base + margins[k] * kappa;
+        if (covers(curvature, enough)) {
+            curvature->reach = base + enough;
             return true;
         }
     }

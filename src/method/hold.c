@@ -30,6 +30,8 @@
 #define UNSEEN_MOST_WIDE 0.1
 /* What the next such step makes of the last one's error, at least. */
 #define DOUBT_GROWS 1.5
+/* What a first one's error is of K times the square of its length, at least. */
+#define UNSEEN_BENDS 0.25
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -177,9 +179,9 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
         double off = decrement_now(problem, hold) + hold->doubt * hold->distance;
         return off * off / 2;
     }
-    double bound = kf_curvature_bound(&hold->curvature, problem);
+    double bound = kf_curvature_bound(&hold->curvature, problem, enough);
     if (!(bound <= enough) && refine(problem, hold))
-        bound = kf_curvature_bound(&hold->curvature, problem);
+        bound = kf_curvature_bound(&hold->curvature, problem, enough);
     if (bound <= enough || (hold->modelled && isfinite(bound)))
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
@@ -221,7 +223,7 @@ double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold)
 {
     kf_spend(problem, 0.5 * (double)(kf_size(problem) * kf_size(problem)));
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
-    kf_curvature_step(&hold->curvature, problem, hold->gradient, hold->direction);
+    kf_curvature_step(&hold->curvature, hold->gradient, hold->direction);
     return -kf_dot(kf_size(problem), hold->gradient, hold->direction);
 }
 
@@ -291,22 +293,24 @@ static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double
     kf_curvature_doubt(&hold->curvature, error, most);
 }
 
-/* Whether one more step without a pass need not be tried, going by what the last one has left of the doubt that is allowed: errors grow
- * with the square of the way from where slopes were computed. Looking is cheap where gradients are what counts. */
-static bool is_hopeless(const struct kf_problem *problem, const struct kf_hold *hold, double little)
+/* Whether a step without a pass need not be tried. One more: going by what the last one has left of the doubt that is allowed, since errors
+ * grow with the square of the way from where slopes were computed. The first: going by what scores reach, of whose squares most errors
+ * are more than a share. Looking is cheap where gradients are what counts. */
+static bool is_hopeless(const struct kf_problem *problem, const struct kf_hold *hold, double decrement, double little)
 {
     const struct kf_curvature *curvature = &hold->curvature;
-    return hold->modelled && !is_cheap(problem) &&
-           kf_curvature_foresee(curvature, problem, DOUBT_GROWS * curvature->error, curvature->stretch) > little;
+    double first = UNSEEN_BENDS * curvature->reach * decrement * problem->objective.weight_total;
+    double error = hold->modelled ? DOUBT_GROWS * curvature->error : first;
+    return !is_cheap(problem) && kf_curvature_foresee(curvature, problem, error, curvature->stretch) > little;
 }
 
 /* Newton's step without a pass. No FO. False: nobody could tell that it is good enough, and x has not moved. */
-static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
+static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold, double decrement)
 {
     struct kf_curvature *curvature = &hold->curvature;
     double error, most;
     double little = (is_cheap(problem) ? UNSEEN_TO : UNSEEN_TO_WIDE) * problem->target;
-    if (!hold->reuse || !hold->remembered || !curvature->certified || is_hopeless(problem, hold, little) ||
+    if (!hold->reuse || !hold->remembered || !curvature->certified || is_hopeless(problem, hold, decrement, little) ||
         !foresee_moves(problem, hold))
         return false;
     error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
@@ -319,7 +323,7 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
     kf_copy(problem, hold->start_sum, hold->sum);
     move_unseen(problem, hold, error, most);
     double enough = (is_cheap(problem) ? UNSEEN_MOST : UNSEEN_MOST_WIDE) * problem->target;
-    if (kf_curvature_bound(curvature, problem) <= enough) {
+    if (kf_curvature_bound(curvature, problem, enough) <= enough) {
         memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
         problem->steps++;
         return true;
@@ -479,7 +483,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         }
         if (!isfinite(decrement))
             return !kf_affords(problem, pass);
-        if (decrement < UNSEEN_BELOW * problem->target && step_unseen(problem, hold)) {
+        if (decrement < UNSEEN_BELOW * problem->target && step_unseen(problem, hold, decrement)) {
             kf_hold_judge(problem, hold);
             if (problem->bound <= problem->target)
                 return true;

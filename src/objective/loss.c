@@ -44,8 +44,9 @@ static double squared_slope_bound(double score, double b, double delta)
 static double logistic_value(const double *z, size_t outputs, double b, double delta)
 {
     UNUSED(outputs), UNUSED(delta);
-    double margin = b * z[0];
-    return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
+    double margin = b * z[0], far = fabs(margin);
+    double rest = log1p(far < 700 ? kf_exp(-far) : exp(-far));
+    return margin > 0 ? rest : rest - margin;
 }
 
 static double logistic_slope(double z, double b, double delta)
