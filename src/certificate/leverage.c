@@ -18,7 +18,7 @@
 #define INFLATION_MOST 1.5
 /* What a comparison of two Hessians costs, in products of three sizes, and how much is allowed for rounding. */
 #define COMPARED_TIMES 3.0
-#define COMPARED_SAFELY 1e-6
+#define COMPARED_SAFELY 1e-5
 #define POWER_STEPS 8
 /* No more of H is left out for single points. */
 #define LEFT_OUT_MOST 0.5

@@ -7,8 +7,6 @@ void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *inf
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b,
              const int *ldb, int *info);
 void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-void dsygst_(const int *itype, const char *uplo, const int *n, double *a, const int *lda, const double *b,
-             const int *ldb, int *info);
 void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a,
             const int *lda, const double *beta, double *c, const int *ldc);
 void dsymm_(const char *side, const char *uplo, const int *m, const int *n, const double *alpha, const double *a,

@@ -100,6 +100,10 @@ int main(void)
     test_choice(&tap, true, "loss=logistic lambda=1e-2 epsilon=1e-3 threads=1", "table");
     test_choice(&tap, false, "loss=logistic lambda=1e-5 epsilon=1e-3 threads=1", "quadratic");
     test_hard_block(&tap);
+    struct run ahead = run("loss=logistic lambda=1e-8 epsilon=1e-4 threads=1", false, 1500);
+    tap_check(&tap,
+              strcmp(ahead.method, "quadratic") == 0 && !ahead.tried && strstr(ahead.reason, "table is not tried"),
+              "a method whose proofs are far behind is not tried (%s)", ahead.reason);
     struct run asked = run("loss=logistic method=quadratic lambda=1e-2 epsilon=1e-3 threads=1", true, 200);
     tap_check(&tap, strcmp(asked.method, "quadratic") == 0 && !asked.tried && !*asked.reason,
               "a method that was asked for stays");

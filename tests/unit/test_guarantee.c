@@ -151,7 +151,8 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
         return;
     }
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
-    if (holds && kf_curvature_bound(&hold->curvature, &fit->problem) == report->bound)
+    if (holds && (kf_curvature_bound(&hold->curvature, &fit->problem, report->target) == report->bound ||
+                  kf_curvature_bound(&hold->curvature, &fit->problem, 0) == report->bound))
         tally->by_curvature++;
     else
         tally->by_gradient++;

@@ -250,6 +250,40 @@ static void test_strides(const struct kf_kernels *plain, const struct kf_kernels
     *same &= memcmp(dots[0], dots[1], sizeof dots[0]) == 0 && memcmp(&first, &ahead, sizeof first) == 0;
 }
 
+/* Of the loops over elements: the slopes against the C library's, and what curvatures may be off by against their definitions. */
+static void test_elements(const struct kf_kernels *plain, const struct kf_kernels *kernels, struct kf_random *random,
+                          size_t count, bool *same, bool *right)
+{
+    static struct kf_doubts first, second;
+    double target[KF_DOUBTS], z[KF_DOUBTS], slope[KF_DOUBTS];
+    for (size_t k = 0; k < count; k++) {
+        target[k] = kf_random_unit(random) < 0.5 ? -1 : 1;
+        z[k] = slope[k] = kf_random_normal(random) * (k % 7 ? 2 : 500);
+        first.weight[k] = 0.5 + kf_random_unit(random);
+        first.slope[k] = first.weight[k] * (k % 5 ? kf_random_unit(random) : 1);
+        first.own[k] = first.slope[k] * (1 - first.slope[k] / first.weight[k]);
+        first.used[k] = first.own[k] * (0.5 + kf_random_unit(random)) + 1e-12;
+        first.far[k] = kf_random_unit(random);
+        first.bent[k] = first.far[k] * first.far[k];
+    }
+    second = first;
+    plain->logistic_slopes(count, target, z);
+    for (size_t k = 0; k < count; k++)
+        *right &= fabs(z[k] + target[k] / (1 + exp(target[k] * slope[k]))) <= 1e-15;
+    kernels->logistic_slopes(count, target, slope);
+    *same &= memcmp(z, slope, count * sizeof *z) == 0;
+    plain->doubts(count, 1, &first);
+    kernels->doubts(count, 1, &second);
+    *same &= memcmp(&first, &second, sizeof first) == 0;
+    for (size_t k = 0; k < count; k++) {
+        double off = fabs(second.own[k] - second.used[k]) * second.far[k] + second.own[k] * second.bent[k];
+        *right &= second.off[k] >= off && second.off[k] <= off * (1 + 1e-12) + 1e-14;
+        *right &= near(second.square[k], second.off[k] * second.off[k] / second.used[k], 1e-12);
+        *right &=
+            second.ratio[k] >= second.used[k] * (1 + second.far[k] + second.bent[k]) / second.own[k] * (1 - 1e-12);
+    }
+}
+
 static void test_kernels(struct tap *tap)
 {
     const struct kf_kernels *plain = kf_kernels_entry(0);
@@ -292,6 +326,8 @@ static void test_kernels(struct tap *tap)
                 right &= near(sums.first, first, 1e-12) && near(sums.second, second, 1e-12);
             }
             test_rows(plain, kernels, &random, count, a, b, c, &same, &right);
+            if (count <= KF_DOUBTS)
+                test_elements(plain, kernels, &random, count, &same, &right);
             if (count <= 100)
                 test_strides(plain, kernels, count, a, b, c, &same, &right);
             same &= memcmp(b, c, sizeof b) == 0;
