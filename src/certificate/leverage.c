@@ -189,7 +189,7 @@ static bool outweighs(struct kf_curvature *curvature, double times)
 
 double kf_leverages_compare(struct kf_curvature *curvature)
 {
-    static const double margins[] = {1.03, 1.08, 1.2};
+    static const double margins[] = {1.03, 1.08, 1.2}; /* a try takes a fraction of what the power method does */
     if (!(kf_curvature_trace(curvature) < KF_COMPARABLE * curvature->lambda))
         return 0;
     double times = outgrowth(curvature);

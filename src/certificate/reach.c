@@ -18,10 +18,11 @@
 /* K is not worth its while where t is below this with R at the target. */
 #define MATTERS_FROM 0.25
 #define POWER_STEPS 8
-/* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that. */
-#define BASE_SHARE 0.02
+/* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that; and a share of
+ * the base, beside which it may be so little that nothing is saved by finding it exactly. */
 #define MARGIN_FIRST 1.1
 #define MARGIN_SECOND 1.5
+#define BASE_SHARE 0.02
 
 /* R_j, or a little more; 0 for a point that is left out of H. */
 static double reach_of(const struct kf_curvature *curvature, size_t j)
