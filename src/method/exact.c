@@ -194,6 +194,15 @@ static void solve(struct kf_problem *problem, struct exact *exact, double diagon
     }
 }
 
+/* A free intercept's gradient counts by how far the best one may be, so what rounding has left of it is taken out by itself. */
+static void polish_intercept(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    if (!problem->objective.free || !(exact->second[0] > 0))
+        return;
+    measure_residual(problem, exact, diagonal);
+    problem->x[0] += exact->residual[0] / exact->second[0];
+}
+
 /* Inside a domain: the same quadratic, over D. */
 static bool solve_inside(struct kf_problem *problem, struct exact *exact, double diagonal)
 {
@@ -243,6 +252,7 @@ static keepfit_status exact_settle(struct kf_problem *problem, void *state, keep
                            "(values too large, or lambda too small)",
                            problem->points.count);
         solve(problem, exact, diagonal);
+        polish_intercept(problem, exact, diagonal);
     }
     measure_residual(problem, exact, diagonal);
     /* the objective times W: sum w b^2 - 2 q.x + x.(S + diagonal)x */

@@ -70,7 +70,7 @@ void kf_single_factors(struct kf_objective *objective, const struct kf_view *x, 
 {
     const struct kf_place *place = objective->points->place + from;
     const struct kf_loss *loss = objective->loss;
-    double target[KF_SINGLES];
+    double target[KF_SINGLES] = {0};
     assert(count <= KF_SINGLES);
     for (size_t k = 0; k < count; k++) {
         scores_of(objective, x, from + k, &factors[k]);
