@@ -161,7 +161,7 @@ def test_nothing_leaks():
         gc.collect()
 
     work.done = 0
-    work(5000)
+    work(20000)  # until the second large page of rows is in use, too
     before = resident()
     work(CALLS)
     assert resident() - before < 2**21  # allocators take a step or two of half a megabyte, and then no more
