@@ -424,7 +424,7 @@ typedef enum keepfit_disk_kind { KEEPFIT_DISK_FILE, KEEPFIT_DISK_FOLDER, KEEPFIT
 
 typedef struct keepfit_disk {
     uint32_t version; /* KEEPFIT_DISK_VERSION: the table's layout; another one is refused */
-    bool concurrent;  /* sync may be called by a thread of its own, while other calls go on */
+    bool concurrent;  /* write and sync may be called by a thread of its own, while other calls go on */
     void *context;
     /* A handle >= 0. permissions: those of a file that is made; 0 for the usual ones. */
     int (*open)(void *context, const char *path, unsigned access, unsigned permissions);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/disk.h"
 #include "base/memory.h"
 
 struct kf_background {
@@ -13,10 +14,21 @@ struct kf_background {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int file;
+    const void *bytes;
+    size_t count;
+    uint64_t offset;
     bool asked, quit;
     atomic_bool ended; /* looked at for every point, so without the mutex */
-    int result;
+    struct kf_background_end end;
 };
+
+static struct kf_background_end write_and_sync(const struct kf_background *background)
+{
+    const keepfit_disk *disk = background->disk;
+    int file = background->file;
+    int write = kf_disk_write(disk, file, background->bytes, background->count, background->offset);
+    return (struct kf_background_end){write, write < 0 ? 0 : disk->sync(disk->context, file)};
+}
 
 static void *run(void *argument)
 {
@@ -28,9 +40,9 @@ static void *run(void *argument)
         if (!background->asked)
             break;
         pthread_mutex_unlock(&background->mutex);
-        int result = background->disk->sync(background->disk->context, background->file);
+        struct kf_background_end end = write_and_sync(background);
         pthread_mutex_lock(&background->mutex);
-        background->result = result;
+        background->end = end;
         background->asked = false;
         background->ended = true;
         pthread_cond_broadcast(&background->changed);
@@ -69,17 +81,20 @@ void kf_background_free(struct kf_background *background)
     free(background);
 }
 
-void kf_background_begin(struct kf_background *background, int file)
+void kf_background_begin(struct kf_background *background, int file, const void *bytes, size_t count, uint64_t offset)
 {
     pthread_mutex_lock(&background->mutex);
     background->file = file;
+    background->bytes = bytes;
+    background->count = count;
+    background->offset = offset;
     background->asked = true;
     background->ended = false;
+    pthread_mutex_unlock(&background->mutex); /* first, so that who wakes does not have to wait for it */
     pthread_cond_broadcast(&background->changed);
-    pthread_mutex_unlock(&background->mutex);
 }
 
-bool kf_background_collect(struct kf_background *background, bool wait, int *result)
+bool kf_background_collect(struct kf_background *background, bool wait, struct kf_background_end *end)
 {
     if (!wait && !atomic_load_explicit(&background->ended, memory_order_acquire))
         return false;
@@ -87,7 +102,7 @@ bool kf_background_collect(struct kf_background *background, bool wait, int *res
     while (wait && !background->ended)
         pthread_cond_wait(&background->changed, &background->mutex);
     bool ended = background->ended;
-    *result = background->result;
+    *end = background->end;
     pthread_mutex_unlock(&background->mutex);
     return ended;
 }

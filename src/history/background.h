@@ -1,4 +1,4 @@
-/* A sync that goes on while points keep coming: one thread, which does nothing else. */
+/* Writing and syncing that go on while points keep coming: one thread, which does nothing else. */
 #ifndef KF_BACKGROUND_H
 #define KF_BACKGROUND_H
 
@@ -8,12 +8,18 @@ struct kf_background;
 
 /* NULL: there is no memory or no thread to be had, and whoever wants a sync has to wait for it. */
 struct kf_background *kf_background_create(const keepfit_disk *disk);
-/* Waits for the sync that is going on, if any. */
+/* Waits for what is going on, if anything. */
 void kf_background_free(struct kf_background *background);
 
-/* Begins a sync of the file; the one before must have been collected. The file stays open until then. */
-void kf_background_begin(struct kf_background *background, int file);
-/* Whether it has ended, or after waiting for that; *result: 0 or -errno. */
-bool kf_background_collect(struct kf_background *background, bool wait, int *result);
+/* 0 or -errno, each; what was not written is not synced. */
+struct kf_background_end {
+    int write, sync;
+};
+
+/* Begins to write the bytes at the offset and to sync the file then; what was begun before must have been collected. The file
+ * stays open, and the bytes stay as they are, until this has been. */
+void kf_background_begin(struct kf_background *background, int file, const void *bytes, size_t count, uint64_t offset);
+/* Whether it has ended, or after waiting for that, and how. */
+bool kf_background_collect(struct kf_background *background, bool wait, struct kf_background_end *end);
 
 #endif

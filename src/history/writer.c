@@ -148,16 +148,27 @@ void kf_writer_close(struct kf_writer *writer)
     if (writer->disk)
         close_file(writer);
     free(writer->buffer);
+    free(writer->handed);
     free(writer->path);
     free(writer->home);
     *writer = (struct kf_writer){.file = -1};
+}
+
+static keepfit_status fail_to_write(struct kf_writer *writer, int problem, keepfit_error *error)
+{
+    return fail_for_good(writer, "cannot write the journal", problem, error);
+}
+
+static keepfit_status fail_to_sync(struct kf_writer *writer, int problem, keepfit_error *error)
+{
+    return fail_for_good(writer, "cannot make the journal durable", problem, error);
 }
 
 static keepfit_status flush(struct kf_writer *writer, keepfit_error *error)
 {
     int problem = kf_disk_write(writer->disk, writer->file, writer->buffer, writer->buffered, writer->offset);
     if (problem < 0)
-        return fail_for_good(writer, "cannot write the journal", problem, error);
+        return fail_to_write(writer, problem, error);
     writer->offset += writer->buffered;
     writer->buffered = 0;
     return KEEPFIT_OK;
@@ -173,13 +184,15 @@ static void became_durable(struct kf_writer *writer, uint64_t number, uint64_t a
 /* Takes note of the sync in the background, if it has ended or is waited for. */
 static keepfit_status collect(struct kf_writer *writer, bool wait, keepfit_error *error)
 {
-    int problem = 0;
-    if (!writer->syncing || !kf_background_collect(writer->background, wait, &problem))
+    struct kf_background_end end;
+    if (!writer->syncing || !kf_background_collect(writer->background, wait, &end))
         return still_good(writer, error);
     uint64_t number = writer->syncing;
     writer->syncing = 0;
-    if (problem < 0)
-        return fail_for_good(writer, "cannot make the journal durable", problem, error);
+    if (end.write < 0)
+        return fail_to_write(writer, end.write, error);
+    if (end.sync < 0)
+        return fail_to_sync(writer, end.sync, error);
     became_durable(writer, number, writer->syncing_arrived);
     return still_good(writer, error);
 }
@@ -193,7 +206,7 @@ keepfit_status kf_writer_sync(struct kf_writer *writer, keepfit_error *error)
         return status;
     int problem = writer->disk->sync(writer->disk->context, writer->file);
     if (problem < 0)
-        return fail_for_good(writer, "cannot make the journal durable", problem, error);
+        return fail_to_sync(writer, problem, error);
     became_durable(writer, writer->next - 1, writer->arrived);
     return KEEPFIT_OK;
 }
@@ -203,19 +216,23 @@ static uint64_t pending(const struct kf_writer *writer)
     return writer->next - 1 - writer->durable;
 }
 
-/* Begins to sync what there is, without waiting. */
-static keepfit_status begin_sync(struct kf_writer *writer, keepfit_error *error)
+/* Begins to write and sync what there is, without waiting; meanwhile records are gathered in the other buffer. */
+static void begin_sync(struct kf_writer *writer)
 {
-    keepfit_status status = writer->buffered ? flush(writer, error) : KEEPFIT_OK;
-    if (status != KEEPFIT_OK)
-        return status;
+    unsigned char *free_buffer = writer->handed;
+    size_t free_capacity = writer->handed_capacity;
+    writer->handed = writer->buffer;
+    writer->handed_capacity = writer->capacity;
+    writer->buffer = free_buffer;
+    writer->capacity = free_capacity;
     writer->syncing = writer->next - 1;
     writer->syncing_arrived = writer->arrived;
-    kf_background_begin(writer->background, writer->file);
-    return KEEPFIT_OK;
+    kf_background_begin(writer->background, writer->file, writer->handed, writer->buffered, writer->offset);
+    writer->offset += writer->buffered;
+    writer->buffered = 0;
 }
 
-/* Half a batch is synced in the background while the other half comes; only a disk that is slower than the points is waited for. */
+/* Half a batch is written and synced in the background while the other half comes; only a disk that is slower than the points is waited for. */
 static keepfit_status acknowledge_batch(struct kf_writer *writer, keepfit_error *error)
 {
     uint64_t most = writer->policy.amount;
@@ -224,7 +241,7 @@ static keepfit_status acknowledge_batch(struct kf_writer *writer, keepfit_error 
     if (half && !writer->background && writer->disk->concurrent)
         writer->background = kf_background_create(writer->disk);
     if (status == KEEPFIT_OK && half && writer->background && !writer->syncing)
-        status = begin_sync(writer, error);
+        begin_sync(writer);
     if (status == KEEPFIT_OK && pending(writer) >= most)
         status = collect(writer, true, error);
     return status == KEEPFIT_OK && pending(writer) >= most ? kf_writer_sync(writer, error) : status;

@@ -30,9 +30,9 @@ struct kf_writer {
     uint64_t members;                 /* records of a block that are still to come */
     struct kf_background *background; /* NULL: none yet, or none to be had */
     uint64_t syncing,
-        syncing_arrived; /* what the sync that goes on in the background will make durable; 0: none does */
-    unsigned char *buffer;
-    size_t buffered, capacity;
+        syncing_arrived;            /* what the sync that goes on in the background will make durable; 0: none does */
+    unsigned char *buffer, *handed; /* what is being gathered, and what the background has been given */
+    size_t buffered, capacity, handed_capacity;
     keepfit_error failure;
 };
 

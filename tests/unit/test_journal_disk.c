@@ -53,12 +53,19 @@ static void test_failing_disk(struct tap *tap, int problem, const char *name)
     free(cloud);
 }
 
-/* Syncs in the background, on the system's own disk: fewer points than a batch are ever unsafe, and a failure is the end. */
-static atomic_int syncs_left;
+/* Writes and syncs in the background, on the system's own disk: fewer points than a batch are ever unsafe, and a failure is
+ * the end. */
+static atomic_int calls_left;
 
 static int failing_sync(void *context, int file)
 {
-    return atomic_fetch_sub(&syncs_left, 1) > 0 ? keepfit_disk_system()->sync(context, file) : -EIO;
+    return atomic_fetch_sub(&calls_left, 1) > 0 ? keepfit_disk_system()->sync(context, file) : -EIO;
+}
+
+static int64_t failing_write(void *context, int file, const void *bytes, size_t count, uint64_t offset)
+{
+    bool good = atomic_fetch_sub(&calls_left, 1) > 0;
+    return good ? keepfit_disk_system()->write(context, file, bytes, count, offset) : -ENOSPC;
 }
 
 static void remove_journal(const char *folder)
@@ -68,7 +75,7 @@ static void remove_journal(const char *folder)
     TAP_NEED(system(command) == 0);
 }
 
-static void test_background(struct tap *tap)
+static void test_background(struct tap *tap, bool writes, const char *reason)
 {
     char folder[] = "/tmp/keepfit-test-XXXXXX", text[160];
     TAP_NEED(mkdtemp(folder));
@@ -79,9 +86,12 @@ static void test_background(struct tap *tap)
     keepfit_fit *fit = NULL;
     keepfit_durability durability;
     keepfit_error error;
-    disk.sync = failing_sync;
+    if (writes)
+        disk.write = failing_write;
+    else
+        disk.sync = failing_sync;
     keepfit_options_disk(options, &disk);
-    atomic_store(&syncs_left, 1000000);
+    atomic_store(&calls_left, 1000000);
     TAP_NEED(keepfit_fit_create(options, &fit, &error) == KEEPFIT_OK);
     bool few = true;
     for (size_t k = 0; k < 300; k++) {
@@ -90,16 +100,17 @@ static void test_background(struct tap *tap)
         few = few && k + 1 - durability.safe < 20;
     }
     tap_check(tap, few, "with batch:20, fewer than 20 points are ever unsafe");
-    atomic_store(&syncs_left, 0);
+    atomic_store(&calls_left, 0);
     size_t k = 300;
     while (k < 600 && keepfit_fit_push(fit, &cloud->point[k]) == KEEPFIT_OK)
         k++;
     keepfit_fit_durability(fit, &durability);
     bool dead = k < 340 && durability.safe <= 300 && keepfit_fit_push(fit, &cloud->point[k]) == KEEPFIT_IO &&
                 keepfit_fit_sync(fit) == KEEPFIT_IO;
-    atomic_store(&syncs_left, 1000000);
+    atomic_store(&calls_left, 1000000);
     dead = dead && keepfit_fit_sync(fit) == KEEPFIT_IO && keepfit_fit_push(fit, &cloud->point[k]) == KEEPFIT_IO;
-    tap_check(tap, dead, "a sync that fails in the background ends the journal for good: %s",
+    tap_check(tap, dead && strstr(keepfit_fit_error(fit)->message, reason),
+              "a %s that fails in the background ends the journal for good: %s", writes ? "write" : "sync",
               keepfit_fit_error(fit)->message);
     keepfit_fit_free(fit);
     TAP_NEED(keepfit_fit_create(options, &fit, &error) == KEEPFIT_OK);
@@ -194,7 +205,8 @@ int main(int count, char **words)
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
     struct cloud *cloud = cloud_make("logistic", SMALL, 3, false, false, 16);
     test_read_only(&tap, cloud);
-    test_background(&tap);
+    test_background(&tap, false, "cannot make the journal durable");
+    test_background(&tap, true, "cannot write the journal");
     test_death_then_dark(&tap, quick ? 1 : 12);
     test_failing_disk(&tap, -ENOSPC, "a full disk");
     test_failing_disk(&tap, -EIO, "a failing disk");
