@@ -457,11 +457,11 @@ double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_p
     const struct kf_kernels *kernels = problem->objective.kernels;
     double *value = kf_curvature_scratch(curvature, 2), *out = kf_curvature_scratch(curvature, 0), sum = 0;
     uint32_t *index = (uint32_t *)kf_curvature_scratch(curvature, 3);
-    size_t count = 0, zeros = 0;
+    size_t count = 0, full = 0;
     *bent = memset(out, 0, curvature->size * sizeof *out);
-    for (size_t e = 0; e < row->count; e++)
-        zeros += row->value[e] == 0;
-    if (!row->index && zeros == 0) {
+    while (!row->index && full < row->count && row->value[full] != 0)
+        full++;
+    if (!row->index && full == row->count) {
         kernels->combine(row->count, NULL, row->value, curvature->inverse, curvature->capacity, curvature->size, out);
         return kernels->dot(row->count, row->value, out);
     }
@@ -476,18 +476,13 @@ double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_p
     return sum;
 }
 
-/* The sum changes by factor*row: so do the products with it. Returns row'H^-1 row. */
-static double change_sum(struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
-                         double factor)
+/* The sum changes by factor*a_j: so do the products with it. Returns a_j'H^-1 a_j. */
+static double change_sum(struct kf_curvature *curvature, const struct kf_problem *problem, size_t j, double factor)
 {
-    double *bent, on_sum = 0, on_x = 0, on_row = kf_curvature_bend(curvature, problem, row, &bent);
-    for (size_t e = 0; e < row->count; e++) {
-        size_t k = row->index ? row->index[e] : e;
-        on_sum += row->value[e] * curvature->at_sum[k];
-        on_x += row->value[e] * curvature->at_x[k];
-    }
-    curvature->sum_sum += factor * (2 * on_sum + factor * on_row);
-    curvature->sum_x += factor * on_x;
+    keepfit_row row = kf_points_row(&problem->points, j);
+    double *bent, on_row = kf_curvature_bend(curvature, problem, &row, &bent);
+    curvature->sum_sum += factor * (2 * kf_score(problem, j, curvature->at_sum) + factor * on_row);
+    curvature->sum_x += factor * kf_score(problem, j, curvature->at_x);
     problem->objective.kernels->add(curvature->size, factor, bent, curvature->at_sum);
     return on_row;
 }
@@ -500,9 +495,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
     bool inside = j < curvature->points;
     bool has_marks = kf_concordance(problem) > 0;
     if (curvature->certified || curvature->measuring) {
-        keepfit_row row = kf_points_row(&problem->points, j);
         double leverage =
-            curvature->certified ? change_sum(curvature, problem, &row, -factor) : kf_leverage(curvature, problem, j);
+            curvature->certified ? change_sum(curvature, problem, j, -factor) : kf_leverage(curvature, problem, j);
         if (inside && !(has_marks && curvature->leverages[j] < 0))
             curvature->lost += optimum->curve[j] / curvature->weight * leverage;
         if (!(curvature->lost < 1))
@@ -526,9 +520,8 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
         return false;
     if (!curvature->certified)
         return true;
-    keepfit_row row = kf_points_row(&problem->points, j);
-    kf_spend(problem, 0.3 * (double)(curvature->size * row.count));
-    double leverage = change_sum(curvature, problem, &row, factor);
+    kf_spend(problem, 0.3 * (double)(curvature->size * problem->points.place[j].count));
+    double leverage = change_sum(curvature, problem, j, factor);
     curvature->later = fmax(curvature->later, leverage);
     if (curvature->plain || kf_concordance(problem) == 0 || curvature->known != j)
         return true;

@@ -18,10 +18,15 @@ static double loss_of(struct kf_problem *problem, const struct kf_view *x, size_
     return problem->points.place[j].weight * objective->type->value(objective, x, j);
 }
 
-void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j)
+void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem)
 {
-    if (is_relative(problem))
-        goal->losses += loss_of(problem, x, j);
+    size_t newest = problem->points.count - 1;
+    if (!is_relative(problem))
+        return;
+    if (isnan(problem->arrival_loss))
+        goal->losses += loss_of(problem, &problem->iterate.view, newest);
+    else
+        goal->losses += problem->points.place[newest].weight * problem->arrival_loss;
 }
 
 void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j)

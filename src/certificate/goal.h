@@ -18,8 +18,8 @@ struct kf_goal {
     unsigned moves; /* since it was computed */
 };
 
-/* Point j has come; x is where it was. */
-void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j);
+/* The newest point has come; x is where it was. */
+void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem);
 /* Point j leaves. */
 void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j);
 /* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), NaN where that is not known. */

@@ -31,11 +31,13 @@ static void validate(keepfit_fit *fit)
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
     size_t newest = problem->points.count - 1;
+    problem->arrival_loss = NAN;
     if (!objective->loss || newest == 0)
         return;
     double target = problem->points.place[newest].target;
+    problem->arrival_loss = objective->type->value(objective, &problem->iterate.view, newest);
     fit->validated++;
-    fit->validation_loss_sum += objective->type->value(objective, &problem->iterate.view, newest);
+    fit->validation_loss_sum += problem->arrival_loss;
     if (objective->loss->targets == KF_NUMBERS) {
         double miss = objective->scores[0] - target;
         fit->validation_square_sum += miss * miss;

@@ -14,7 +14,7 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
 {
     memset(problem, 0, sizeof *problem);
     problem->options = options;
-    problem->bound = problem->target = NAN;
+    problem->bound = problem->target = problem->arrival_loss = NAN;
     problem->allowance = UINT64_MAX;
     problem->objective.points = &problem->points;
     problem->objective.delta = options->delta;

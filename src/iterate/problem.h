@@ -25,6 +25,7 @@ struct kf_problem {
 
     struct kf_iterate iterate; /* the model: the output of the last stage */
     double *x;                 /* it as a plain vector: itself where dense, otherwise after kf_read */
+    double arrival_loss;       /* of the newest point, where the stage that takes it begins; NaN: not computed */
     double bound;              /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double target;             /* what it has to be at most at this stage; NaN where nothing is promised */
     bool unmet;                /* there is no bound, and the estimate exceeds the target, for want of gradients */

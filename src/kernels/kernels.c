@@ -74,10 +74,15 @@ void kf_scale(size_t count, double scale, double *y)
 
 bool kf_all_finite(size_t count, const double *a)
 {
-    double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += a[k] * 0; /* 0, or NaN once a value is not finite */
-    return sum == 0;
+    double sum[4] = {
+        0}; /* 0, or NaN once a value is not finite; several, since each waits for the addition before it */
+    size_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (size_t j = 0; j < 4; j++)
+            sum[j] += a[k + j] * 0;
+    for (; k < count; k++)
+        sum[0] += a[k] * 0;
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
 }
 
 static double sparse_dot(const keepfit_row *row, const double *x, size_t slots)

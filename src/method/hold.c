@@ -132,7 +132,7 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
         hold->moved[newest] = 0;
     else if (hold->modelled)
         return kf_fail_memory(error);
-    kf_goal_take(&hold->goal, problem, &problem->iterate.view, newest);
+    kf_goal_take(&hold->goal, problem);
     kf_intercept_take(&hold->intercept, problem, newest);
     bool room =
         kf_curvature_take(&hold->curvature, problem, newest, factors[0]) && kf_spread_take(problem, &hold->spread);
@@ -274,8 +274,9 @@ static bool foresee_moves(struct kf_problem *problem, struct kf_hold *hold)
         problem->objective.memory_failed = true;
         return false;
     }
-    for (size_t j = 0; j < count; j++)
-        hold->trial[j] = (hold->modelled ? hold->moved[j] : 0) + kf_score(problem, j, hold->direction);
+    kf_single_scores(&problem->objective, hold->direction, 0, count, hold->trial);
+    if (hold->modelled)
+        kf_add(count, 1, hold->moved, hold->trial);
     kf_spend(problem, 0.3 * (double)problem->points.entries);
     return true;
 }

@@ -276,7 +276,7 @@ static keepfit_status table_take(struct kf_problem *problem, void *state, keepfi
         return KEEPFIT_OK; /* with all the others, when they settle */
     double *factors = table->factors + newest * each;
     kf_factors(objective, &problem->iterate.view, newest, factors);
-    kf_goal_take(&table->goal, problem, &problem->iterate.view, newest);
+    kf_goal_take(&table->goal, problem);
     change_drift(problem, table, 1, newest, factors);
     return KEEPFIT_OK;
 }

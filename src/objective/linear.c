@@ -65,17 +65,41 @@ double kf_single_factor(struct kf_objective *objective, const struct kf_view *x,
     return place->weight * objective->loss->slope(z, place->target, objective->delta);
 }
 
-void kf_single_factors(struct kf_objective *objective, const struct kf_view *x, size_t from, size_t count,
-                       double *factors)
+/* Four dense rows of one length, which x has as well. */
+static bool are_alike(const struct kf_place *place, size_t slots)
+{
+    if (!place[0].dense || place[0].count > slots)
+        return false;
+    for (size_t k = 1; k < 4; k++)
+        if (!place[k].dense || place[k].count != place[0].count)
+            return false;
+    return true;
+}
+
+void kf_single_scores(const struct kf_objective *objective, const double *x, size_t from, size_t count, double *z)
+{
+    const struct kf_place *place = objective->points->place + from;
+    for (size_t k = 0; k < count;)
+        if (k + 4 <= count && are_alike(place + k, objective->slots)) {
+            objective->kernels->dots(place[k].count, x, place[k].value, place[k + 1].value, place[k + 2].value,
+                                     place[k + 3].value, z + k);
+            k += 4;
+        } else {
+            keepfit_row row = kf_points_row(objective->points, from + k);
+            kf_row_scores(&row, x, objective->slots, 1, z + k);
+            k++;
+        }
+}
+
+void kf_single_factors(struct kf_objective *objective, const double *x, size_t from, size_t count, double *factors)
 {
     const struct kf_place *place = objective->points->place + from;
     const struct kf_loss *loss = objective->loss;
     double target[KF_SINGLES] = {0};
     assert(count <= KF_SINGLES);
-    for (size_t k = 0; k < count; k++) {
-        scores_of(objective, x, from + k, &factors[k]);
+    kf_single_scores(objective, x, from, count, factors);
+    for (size_t k = 0; k < count; k++)
         target[k] = place[k].target;
-    }
     if (loss->slopes_of)
         loss->slopes_of(objective->kernels, count, target, factors);
     for (size_t k = 0; k < count && !loss->slopes_of; k++)

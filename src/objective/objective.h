@@ -103,8 +103,9 @@ static inline bool kf_is_single(const struct kf_objective *objective)
 #define KF_SINGLES 32
 double kf_single_factor(struct kf_objective *objective, const struct kf_view *x, size_t j);
 /* Those of points from .. from+count-1, at most KF_SINGLES, not counted: first all scores, then all slopes, none of which waits for another. */
-void kf_single_factors(struct kf_objective *objective, const struct kf_view *x, size_t from, size_t count,
-                       double *factors);
+void kf_single_factors(struct kf_objective *objective, const double *x, size_t from, size_t count, double *factors);
+/* Their scores alone, of any number of points. */
+void kf_single_scores(const struct kf_objective *objective, const double *x, size_t from, size_t count, double *z);
 
 /* Charges gradients that were remembered, not computed: for counts as published (--count paper). */
 void kf_charge(struct kf_objective *objective, uint64_t gradients);

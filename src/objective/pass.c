@@ -16,7 +16,7 @@
 
 struct pass {
     struct kf_objective *objective;
-    struct kf_view x;
+    const double *x;
     size_t count, each, chunks;
     double *sum, *remembered, *scratch;
     pthread_mutex_t lock;
@@ -33,6 +33,37 @@ static size_t chunks_for(const struct kf_objective *objective)
                                                                : (size_t)chunks;
 }
 
+/* Rows wider than this had better be added one by one: few of them fit into the fastest cache. */
+#define WIDTH_TOGETHER 64
+
+/* Whether the rows are dense, of one length, and lie one behind the other. */
+static bool lie_together(const struct kf_place *place, size_t count)
+{
+    size_t width = place[0].count;
+    for (size_t k = 0; k < count; k++)
+        if (!place[k].dense || place[k].count != width || place[k].value != place[0].value + k * width)
+            return false;
+    return width <= WIDTH_TOGETHER;
+}
+
+/* sum += the rows, times their factors, one after the other. */
+static void add_rows(const struct kf_objective *objective, size_t from, size_t count, const double *factors,
+                     double *sum)
+{
+    const struct kf_place *place = objective->points->place + from;
+    if (lie_together(place, count)) {
+        objective->kernels->combine(count, NULL, factors, place->value, place->count, place->count, sum);
+        return;
+    }
+    for (size_t k = 0; k < count; k++) {
+        keepfit_row row = kf_points_row(objective->points, from + k);
+        if (row.index)
+            kf_row_add(&row, 1, &factors[k], 1, sum);
+        else
+            objective->kernels->add(row.count, factors[k], row.value, sum);
+    }
+}
+
 /* Of points with one score each. */
 static void sum_singles(const struct pass *pass, size_t from, size_t to, double *sum)
 {
@@ -41,14 +72,8 @@ static void sum_singles(const struct pass *pass, size_t from, size_t to, double 
     for (size_t j = from, count; j < to; j += count) {
         double *factors = pass->remembered ? pass->remembered + j : own;
         count = to - j < KF_SINGLES ? to - j : KF_SINGLES;
-        kf_single_factors(objective, &pass->x, j, count, factors);
-        for (size_t k = 0; k < count; k++) {
-            keepfit_row row = kf_points_row(objective->points, j + k);
-            if (row.index)
-                kf_row_add(&row, 1, &factors[k], 1, sum);
-            else
-                objective->kernels->add(row.count, factors[k], row.value, sum);
-        }
+        kf_single_factors(objective, pass->x, j, count, factors);
+        add_rows(objective, j, count, factors, sum);
     }
 }
 
@@ -61,9 +86,10 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
         sum_singles(pass, from, to, sum);
         return;
     }
+    const struct kf_view x = kf_dense_view(pass->x);
     for (size_t j = from; j < to; j++) {
         double *factors = pass->remembered ? pass->remembered + j * pass->each : scratch;
-        objective->type->factors(objective, &pass->x, j, factors);
+        objective->type->factors(objective, &x, j, factors);
         objective->type->add(objective, 1, j, factors, sum);
     }
 }
@@ -133,7 +159,7 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
     objective->memory_failed |= objective->type->sum != NULL;
     struct pass pass = {
         .objective = objective,
-        .x = kf_dense_view(x),
+        .x = x,
         .count = count,
         .each = objective->type->factor_count(objective),
         .chunks = chunks_for(objective),
