@@ -22,16 +22,9 @@
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32
 /* A step without a pass is good if what it may be off by is less than this share of the target, and with what the model says of the
- * gradient that one. Up to CHEAP_MOST coordinates gradients are what is saved; beyond, a step takes half of a pass's time, and has to
- * last as long. */
+ * gradient that one. Beyond CHEAP_MOST coordinates none is made: finding out takes most of a pass's time, and it does not last as long. */
 #define UNSEEN_TO 0.4
 #define UNSEEN_MOST 0.6
-#define UNSEEN_TO_WIDE 0.05
-#define UNSEEN_MOST_WIDE 0.1
-/* What the next such step makes of the last one's error, at least. */
-#define DOUBT_GROWS 1.5
-/* What a first one's error is of K times the square of its length, at least. */
-#define UNSEEN_BENDS 0.25
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -294,28 +287,16 @@ static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double
     kf_curvature_doubt(&hold->curvature, error, most);
 }
 
-/* Whether a step without a pass need not be tried. One more: going by what the last one has left of the doubt that is allowed, since errors
- * grow with the square of the way from where slopes were computed. The first: going by what scores reach, of whose squares most errors
- * are more than a share. Looking is cheap where gradients are what counts. */
-static bool is_hopeless(const struct kf_problem *problem, const struct kf_hold *hold, double decrement, double little)
-{
-    const struct kf_curvature *curvature = &hold->curvature;
-    double first = UNSEEN_BENDS * curvature->reach * decrement * problem->objective.weight_total;
-    double error = hold->modelled ? DOUBT_GROWS * curvature->error : first;
-    return !is_cheap(problem) && kf_curvature_foresee(curvature, problem, error, curvature->stretch) > little;
-}
-
 /* Newton's step without a pass. No FO. False: nobody could tell that it is good enough, and x has not moved. */
-static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold, double decrement)
+static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     double error, most;
-    double little = (is_cheap(problem) ? UNSEEN_TO : UNSEEN_TO_WIDE) * problem->target;
-    if (!hold->reuse || !hold->remembered || !curvature->certified || is_hopeless(problem, hold, decrement, little) ||
+    if (!hold->reuse || !hold->remembered || !curvature->certified || !is_cheap(problem) ||
         !foresee_moves(problem, hold))
         return false;
     error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
-    if (!(kf_curvature_foresee(curvature, problem, error, most) <= little))
+    if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
         return false;
     struct kf_goal goal = hold->goal;
     double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
@@ -323,7 +304,7 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold, double
     kf_copy(problem, hold->start, problem->x);
     kf_copy(problem, hold->start_sum, hold->sum);
     move_unseen(problem, hold, error, most);
-    double enough = (is_cheap(problem) ? UNSEEN_MOST : UNSEEN_MOST_WIDE) * problem->target;
+    double enough = UNSEEN_MOST * problem->target;
     if (kf_curvature_bound(curvature, problem, enough) <= enough) {
         memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
         problem->steps++;
@@ -484,7 +465,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         }
         if (!isfinite(decrement))
             return !kf_affords(problem, pass);
-        if (decrement < UNSEEN_BELOW * problem->target && step_unseen(problem, hold, decrement)) {
+        if (decrement < UNSEEN_BELOW * problem->target && step_unseen(problem, hold)) {
             kf_hold_judge(problem, hold);
             if (problem->bound <= problem->target)
                 return true;
