@@ -14,17 +14,19 @@
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
 #define GROWTH_MOST 2
 #define STRETCH_MOST 0.5
-/* One that is made of modelled slopes, which costs no gradients, not so long: what points that are not in it may be off by adds up
- * without cancelling. */
+/* One that is made of modelled slopes, which costs no gradients, not so long where it is cheap: what points that are not in it may be off
+ * by adds up without cancelling. */
 #define GROWTH_MODELLED 1.25
 #define LOST_MOST 0.3
 #define CHEAP_MOST 32
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32
 /* A step without a pass is good if what it may be off by is less than this share of the target, and with what the model says of the
- * gradient that one. Beyond CHEAP_MOST coordinates none is made: finding out takes most of a pass's time, and it does not last as long. */
+ * gradient that one. Beyond CHEAP_MOST coordinates, finding out takes most of a pass's time, and it does not last as long: such steps are made
+ * only where passes have become rare, with no more gradients than this for a point so far. */
 #define UNSEEN_TO 0.4
 #define UNSEEN_MOST 0.6
+#define RARE_MOST 20
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -45,6 +47,12 @@
 static bool is_cheap(const struct kf_problem *problem)
 {
     return kf_size(problem) <= CHEAP_MOST;
+}
+
+/* Whether gradients are what is to be saved, rather than time. */
+static bool saves_gradients(const struct kf_problem *problem)
+{
+    return is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
 }
 
 /* x is another, or what was known of its points is void. */
@@ -208,7 +216,7 @@ bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
 static bool must_anchor(const struct kf_problem *problem, struct kf_hold *hold)
 {
     if (hold->reuse && hold->modelled && hold->matching)
-        return is_outnumbered(problem, &hold->curvature, GROWTH_MODELLED);
+        return is_outnumbered(problem, &hold->curvature, is_cheap(problem) ? GROWTH_MODELLED : GROWTH_MOST);
     return !hold->reuse || kf_hold_is_outgrown(problem, hold);
 }
 
@@ -292,7 +300,7 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     double error, most;
-    if (!hold->reuse || !hold->remembered || !curvature->certified || !is_cheap(problem) ||
+    if (!hold->reuse || !hold->remembered || !curvature->certified || !saves_gradients(problem) ||
         !foresee_moves(problem, hold))
         return false;
     error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
