@@ -74,8 +74,8 @@ void kf_scale(size_t count, double scale, double *y)
 
 bool kf_all_finite(size_t count, const double *a)
 {
-    double sum[4] = {
-        0}; /* 0, or NaN once a value is not finite; several, since each waits for the addition before it */
+    /* 0, or NaN once a value is not finite; several, since each waits for the addition before it */
+    double sum[4] = {0};
     size_t k = 0;
     for (; k + 4 <= count; k += 4)
         for (size_t j = 0; j < 4; j++)

@@ -46,7 +46,8 @@ static bool lie_together(const struct kf_place *place, size_t count)
     return width <= WIDTH_TOGETHER;
 }
 
-/* sum += the rows, times their factors, one after the other. */
+/* sum += the rows, times their factors, one after the other: the same bits wherever they lie, as a fit that goes on from its journal has them
+ * elsewhere. */
 static void add_rows(const struct kf_objective *objective, size_t from, size_t count, const double *factors,
                      double *sum)
 {
