@@ -189,6 +189,7 @@ static keepfit_status collect(struct kf_writer *writer, bool wait, keepfit_error
         return still_good(writer, error);
     uint64_t number = writer->syncing;
     writer->syncing = 0;
+    writer->meanwhile = writer->next - 1 - number;
     if (end.write < 0)
         return fail_to_write(writer, end.write, error);
     if (end.sync < 0)
@@ -232,15 +233,24 @@ static void begin_sync(struct kf_writer *writer)
     writer->buffered = 0;
 }
 
-/* Half a batch is written and synced in the background while the other half comes; only a disk that is slower than the points is waited for. */
+/* How many records have to be pending for a sync in the background to begin: half a batch, so that the other half comes meanwhile; fewer, the slower
+ * the disk, which then has more time for the next one if it takes longer than the last. */
+static uint64_t begin_from(const struct kf_writer *writer)
+{
+    uint64_t most = writer->policy.amount, half = most - most / 2, least = most - most / 8 * 7;
+    uint64_t left = writer->meanwhile < most / 2 ? most - 2 * writer->meanwhile : 0;
+    return left > half ? half : left > least ? left : least;
+}
+
+/* Only a disk that is slower than the points is waited for. */
 static keepfit_status acknowledge_batch(struct kf_writer *writer, keepfit_error *error)
 {
     uint64_t most = writer->policy.amount;
     keepfit_status status = collect(writer, false, error);
-    bool half = pending(writer) >= most - most / 2;
-    if (half && !writer->background && writer->disk->concurrent)
+    bool due = pending(writer) >= begin_from(writer);
+    if (due && !writer->background && writer->disk->concurrent)
         writer->background = kf_background_create(writer->disk);
-    if (status == KEEPFIT_OK && half && writer->background && !writer->syncing)
+    if (status == KEEPFIT_OK && due && writer->background && !writer->syncing)
         begin_sync(writer);
     if (status == KEEPFIT_OK && pending(writer) >= most)
         status = collect(writer, true, error);
