@@ -109,14 +109,14 @@ static void test_dense(struct tap *tap)
         static const char text[] = "loss=logistic lambda=0.01 epsilon=1e-5 threads=1";
         char kept[320];
         snprintf(kept, sizeof kept, "%s journal=" FOLDER " segment-bytes=65536 sync=none", text);
-        struct cloud *cloud = cloud_make("logistic", 600, widths[k], false, false, 18);
+        struct cloud *cloud = cloud_make("logistic", 240, widths[k], false, false, 18);
         struct world *world = world_create();
         keepfit_fit *whole = fit_from(text), *part = NULL;
-        push_range(whole, cloud, 0, 600);
+        push_range(whole, cloud, 0, 240);
         for (size_t p = 0; p < 3; p++) {
             keepfit_fit_free(part);
             part = journal_fit_sound(world, kept);
-            push_range(part, cloud, 200 * p, 200 * (p + 1));
+            push_range(part, cloud, 80 * p, 80 * (p + 1));
         }
         same = same && same_iterate(part, whole);
         keepfit_fit_free(part);
