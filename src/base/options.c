@@ -145,8 +145,8 @@ static const struct row table[] = {
          "remembers "
          "the problem and the method; what is not given again is taken from it."),
     TEXT("sync", "always|batch:N|interval:MS|none", "always", "journal", sync,
-         "When a point is safe from a power cut: before the push returns; at the latest N points later; when a point "
-         "comes and MS milliseconds have passed; or when the system likes."),
+         "When a point is safe from a power cut: before the push returns; N points at a time, one such batch while the "
+         "next is gathered; when a point comes and MS milliseconds have passed; or when the system likes."),
     COUNT("segment-bytes", "N", "67108864", "journal", segment_bytes, 4096, 1e15,
           "Begin a new file of the journal after so many bytes."),
     REAL("checkpoint-seconds", "S", "60", "journal", checkpoint_seconds, 0, 1e9, false,

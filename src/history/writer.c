@@ -13,8 +13,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-/* Written at once when so much has been gathered. */
+/* Written at once when so much has been gathered; more, where a thread of its own will write it. */
 #define GATHERED_MOST ((size_t)1 << 18)
+#define BATCH_MOST ((size_t)1 << 22)
 
 keepfit_status kf_sync_read(const char *text, struct kf_sync_policy *policy, keepfit_error *error)
 {
@@ -189,7 +190,6 @@ static keepfit_status collect(struct kf_writer *writer, bool wait, keepfit_error
         return still_good(writer, error);
     uint64_t number = writer->syncing;
     writer->syncing = 0;
-    writer->meanwhile = writer->next - 1 - number;
     if (end.write < 0)
         return fail_to_write(writer, end.write, error);
     if (end.sync < 0)
@@ -233,28 +233,19 @@ static void begin_sync(struct kf_writer *writer)
     writer->buffered = 0;
 }
 
-/* How many records have to be pending for a sync in the background to begin: half a batch, so that the other half comes meanwhile; fewer, the slower
- * the disk, which then has more time for the next one if it takes longer than the last. */
-static uint64_t begin_from(const struct kf_writer *writer)
-{
-    uint64_t most = writer->policy.amount, half = most - most / 2, least = most - most / 8 * 7;
-    uint64_t left = writer->meanwhile < most / 2 ? most - 2 * writer->meanwhile : 0;
-    return left > half ? half : left > least ? left : least;
-}
-
-/* Only a disk that is slower than the points is waited for. */
+/* A batch is written and synced while the next one is gathered. Only a disk that has not finished by then is waited for. */
 static keepfit_status acknowledge_batch(struct kf_writer *writer, keepfit_error *error)
 {
-    uint64_t most = writer->policy.amount;
-    keepfit_status status = collect(writer, false, error);
-    bool due = pending(writer) >= begin_from(writer);
-    if (due && !writer->background && writer->disk->concurrent)
+    uint64_t size = writer->policy.amount;
+    keepfit_status status = collect(writer, pending(writer) / 2 >= size, error);
+    if (status != KEEPFIT_OK || writer->syncing || pending(writer) < size)
+        return status;
+    if (!writer->background && writer->disk->concurrent)
         writer->background = kf_background_create(writer->disk);
-    if (status == KEEPFIT_OK && due && writer->background && !writer->syncing)
-        begin_sync(writer);
-    if (status == KEEPFIT_OK && pending(writer) >= most)
-        status = collect(writer, true, error);
-    return status == KEEPFIT_OK && pending(writer) >= most ? kf_writer_sync(writer, error) : status;
+    if (!writer->background)
+        return kf_writer_sync(writer, error);
+    begin_sync(writer);
+    return KEEPFIT_OK;
 }
 
 keepfit_status kf_writer_acknowledge(struct kf_writer *writer, keepfit_error *error)
@@ -279,7 +270,7 @@ static struct kf_record *make_room(struct kf_writer *writer, uint32_t kind, uint
     uint64_t bytes = 8 * kf_record_words(kind, count);
     if (still_good(writer, error) != KEEPFIT_OK)
         return NULL;
-    if (bytes / 8 > UINT32_MAX || count > UINT32_MAX || bytes > SIZE_MAX - GATHERED_MOST) {
+    if (bytes / 8 > UINT32_MAX || count > UINT32_MAX || bytes > SIZE_MAX - BATCH_MOST) {
         kf_fail(error, KEEPFIT_DATA, "the row is too long for the journal");
         return NULL;
     }
@@ -287,7 +278,7 @@ static struct kf_record *make_room(struct kf_writer *writer, uint32_t kind, uint
     bool full = filled + bytes > writer->segment_bytes && writer->next > writer->first && writer->members == 0;
     if (full && (kf_writer_sync(writer, error) != KEEPFIT_OK || kf_writer_begin(writer, error) != KEEPFIT_OK))
         return NULL;
-    if (writer->buffered >= GATHERED_MOST && flush(writer, error) != KEEPFIT_OK)
+    if (writer->buffered >= (writer->background ? BATCH_MOST : GATHERED_MOST) && flush(writer, error) != KEEPFIT_OK)
         return NULL;
     if (!KF_RESERVE(writer->buffer, writer->capacity, writer->buffered + (size_t)bytes)) {
         kf_fail_memory(error);

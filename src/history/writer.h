@@ -31,7 +31,6 @@ struct kf_writer {
     struct kf_background *background; /* NULL: none yet, or none to be had */
     uint64_t syncing,
         syncing_arrived;            /* what the sync that goes on in the background will make durable; 0: none does */
-    uint64_t meanwhile;             /* records that came while the last one went on */
     unsigned char *buffer, *handed; /* what is being gathered, and what the background has been given */
     size_t buffered, capacity, handed_capacity;
     keepfit_error failure;
