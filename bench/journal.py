@@ -41,7 +41,7 @@ def new_journal():
 def bench_append():
     """The fastest of several runs, with and without in turn: what disturbs only adds."""
     for features, points in ((10, 50000), (40, 30000), (200, 5000)):
-        pairs = [(push("-", points, features, "auto", "none"), push(new_journal(), points, features, "auto", "batch:1000")) for _ in range(7)]
+        pairs = [(push("-", points, features, "auto", "none"), push(new_journal(), points, features, "auto", "batch:1000")) for _ in range(15)]
         without, kept = (min(column) for column in zip(*pairs))
         say("a point of %d features, auto, logistic, with --sync batch:1000 against none" % features,
             "%.2f / %.2f us = %.2f" % (kept, without, kept / without), "at most 1.3", kept / without <= 1.3)
