@@ -225,9 +225,10 @@ static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
     keepfit_status status = kf_writer_sync(writer, error);
     if (status != KEEPFIT_OK)
         return status;
+    kf_checkpoint_begin(&archive);
     status = kf_snapshot_take(fit, &archive) == KEEPFIT_OK
                  ? kf_checkpoint_write(durable->journal.disk, durable->journal.home, durable->journal.identity,
-                                       writer->durable, archive.bytes, archive.count, error)
+                                       writer->durable, &archive, error)
                  : kf_fail_memory(error);
     kf_archive_free(&archive);
     if (status == KEEPFIT_OK) {
@@ -339,11 +340,11 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     }
     if (status == KEEPFIT_OK)
         status = kf_writer_sync(writer, error);
+    kf_checkpoint_begin(&archive);
     if (status == KEEPFIT_OK && kf_snapshot_take(fit, &archive) != KEEPFIT_OK)
         status = kf_fail_memory(error);
     if (status == KEEPFIT_OK)
-        status = kf_checkpoint_write(journal->disk, writer->home, writer->identity, writer->durable, archive.bytes,
-                                     archive.count, error);
+        status = kf_checkpoint_write(journal->disk, writer->home, writer->identity, writer->durable, &archive, error);
     kf_archive_free(&archive);
     return status;
 }

@@ -116,25 +116,29 @@ static void remove_older(const keepfit_disk *disk, const char *home, uint64_t ne
     kf_names_free(&names);
 }
 
-keepfit_status kf_checkpoint_write(const keepfit_disk *disk, const char *home, uint64_t identity, uint64_t number,
-                                   const void *state, size_t count, keepfit_error *error)
+void kf_checkpoint_begin(struct kf_archive *archive)
 {
-    size_t size = sizeof(struct head) + count;
-    unsigned char *bytes = kf_allocate_raw(size);
+    uint64_t later = 0;
+    for (size_t k = 0; k < sizeof(struct head) / sizeof later; k++)
+        kf_archive_number(archive, &later);
+}
+
+keepfit_status kf_checkpoint_write(const keepfit_disk *disk, const char *home, uint64_t identity, uint64_t number,
+                                   struct kf_archive *archive, keepfit_error *error)
+{
+    unsigned char *bytes = archive->bytes;
+    size_t size = archive->count;
     char *path = kf_numbered_path(home, number, KF_CHECKPOINT_SUFFIX + 1);
-    keepfit_status status = bytes && path ? KEEPFIT_OK : kf_fail_memory(error);
-    if (status == KEEPFIT_OK) {
-        struct head head = {.version = VERSION, .length = size - COUNTED, .identity = identity, .number = number};
-        memcpy(head.magic, magic, sizeof magic);
-        memcpy(bytes, &head, sizeof head);
-        memcpy(bytes + sizeof head, state, count);
-        head.checksum = kf_crc32c(0, bytes + CHECKED, size - CHECKED);
-        memcpy(bytes, &head, sizeof head);
-        status = kf_disk_replace(disk, path, "the checkpoint", bytes, size, error);
-    }
+    if (!path)
+        return kf_fail_memory(error);
+    struct head head = {.version = VERSION, .length = size - COUNTED, .identity = identity, .number = number};
+    memcpy(head.magic, magic, sizeof magic);
+    memcpy(bytes, &head, sizeof head);
+    head.checksum = kf_crc32c(0, bytes + CHECKED, size - CHECKED);
+    memcpy(bytes, &head, sizeof head);
+    keepfit_status status = kf_disk_replace(disk, path, "the checkpoint", bytes, size, error);
     if (status == KEEPFIT_OK)
         remove_older(disk, home, number);
     free(path);
-    free(bytes);
     return status;
 }

@@ -14,7 +14,7 @@
 #ifndef KF_CHECKPOINT_H
 #define KF_CHECKPOINT_H
 
-#include "keepfit.h"
+#include "base/archive.h"
 
 struct kf_checkpoint {
     uint64_t number; /* of its last record; 0: there is none */
@@ -34,9 +34,11 @@ void kf_checkpoint_free(struct kf_checkpoint *checkpoint);
 keepfit_status kf_checkpoint_load(struct kf_checkpoint *checkpoint, const keepfit_disk *disk, const char *path,
                                   uint64_t identity, keepfit_error *error);
 
+/* Leaves room for the head, which the state has to follow: a state may be large, and is laid down once. */
+void kf_checkpoint_begin(struct kf_archive *archive);
 /* Writes one, and then removes all but the two newest. */
 keepfit_status kf_checkpoint_write(const keepfit_disk *disk, const char *home, uint64_t identity, uint64_t number,
-                                   const void *state, size_t count, keepfit_error *error);
+                                   struct kf_archive *archive, keepfit_error *error);
 
 #define KF_CHECKPOINT_SUFFIX ".checkpoint"
 
