@@ -9,6 +9,9 @@
 
 #include "keepfit.h"
 
+/* From this version on, bounds on what rounding has done are there. */
+#define KF_VERSION_WITH_ROUNDING 4
+
 struct kf_archive {
     bool reading;
     keepfit_status status; /* KEEPFIT_NO_MEMORY, or, reading, KEEPFIT_CORRUPT */

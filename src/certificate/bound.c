@@ -8,18 +8,48 @@
 /* They bring it down by less than this. */
 #define ROUNDS_BELOW 2.0
 
-double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem)
+/* With v the gradient as computed, y what at_sum and at_x make of H^-1 v, and e_k, f_k what their numbers may be off by,
+ *
+ *   |g|_{H^-1} <= |v|_{H^-1} + sum e_k width_k,     |v|^2_{H^-1} <= v.y + sum |v_k| f_k,     f_k <= width_k theta */
+struct decrement {
+    double product, sizes; /* v.y, and the sum of its terms' sizes */
+    double doubt, widths;  /* sum e_k width_k, sum |v_k| width_k */
+};
+
+static struct decrement measure_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                                          const struct kf_tracked *tracked)
 {
     const struct kf_objective *objective = &problem->objective;
     double mean = kf_inverse_weight(objective), ridge = 2 * objective->lambda;
-    double sum_sum = mean * mean * curvature->sum_sum, x_x = ridge * ridge * curvature->x_x;
-    double square = sum_sum + 2 * mean * ridge * curvature->sum_x + x_x;
-    /* The three terms nearly cancel: what rounding may have left out is added. */
-    square = fmax(square, 0) + 1e-14 * (sum_sum + x_x);
-    if (curvature->error == 0)
-        return square;
-    double off = sqrt(square) + mean * curvature->error;
-    return off * off;
+    const double *width = curvature->width, *at_sum = curvature->at_sum, *at_x = curvature->at_x;
+    struct decrement found = {0, 0, 0, 0};
+    for (size_t k = 0; k < curvature->size; k++) {
+        double of_sum = mean * tracked->sum[k], of_x = k < objective->free ? 0 : ridge * problem->x[k], v = of_sum + of_x;
+        double term = v * (mean * at_sum[k] + ridge * at_x[k]);
+        found.product += term;
+        found.sizes += fabs(term);
+        found.widths += width[k] * fabs(v);
+        found.doubt += width[k] * (mean * tracked->off[k] + 6 * KF_UNIT * (fabs(of_sum) + fabs(of_x)));
+    }
+    return found;
+}
+
+double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                              const struct kf_tracked *tracked)
+{
+    struct decrement found = measure_decrement(curvature, problem, tracked);
+    double mean = kf_inverse_weight(&problem->objective), ridge = 2 * problem->objective.lambda;
+    double theta = mean * curvature->sum_off + ridge * curvature->x_off +
+                   6 * KF_UNIT * (mean * curvature->sum_length + ridge * curvature->x_length);
+    double square = fmax(found.product, 0) + found.widths * theta + kf_gamma((double)curvature->size + 8) * found.sizes;
+    double length = sqrt(square) + found.doubt + mean * curvature->error;
+    return length * length * (1 + kf_gamma((double)curvature->size + 64));
+}
+
+double kf_curvature_doubtful(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                             const struct kf_tracked *tracked)
+{
+    return measure_decrement(curvature, problem, tracked).doubt;
 }
 
 /* u^2/(2 (u - 1 + exp(-u))), at most 1 + u/2: what the curvature at the start of a way is of its mean, if it falls like
@@ -35,7 +65,8 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
                                 double c, double other)
 {
     const struct kf_objective *objective = &problem->objective;
-    double concordance = kf_concordance(problem), reach = concordance * objective->row_most / sqrt(objective->lambda);
+    double longest = objective->row_most * (1 + kf_gamma((double)objective->longest + 8));
+    double concordance = kf_concordance(problem), reach = concordance * longest / sqrt(objective->lambda);
     double t = objective->free ? concordance * sqrt(curvature->inverse[0]) * sqrt(square) / c : 0;
     if (!(t < 1))
         return INFINITY;
@@ -58,14 +89,16 @@ double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct 
 {
     double t = kf_concordance(problem) * reach_now(curvature) * sqrt(square) / c;
     double bound = t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
-    return curvature->plain || bound <= enough ? bound
-                                               : fmin(bound, bound_by_distance(curvature, problem, square, c, bound));
+    if (!curvature->plain && !(bound <= enough))
+        bound = fmin(bound, bound_by_distance(curvature, problem, square, c, bound));
+    return bound * KF_UPWARD + KF_UNDERFLOW;
 }
 
-double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem, double enough)
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                          const struct kf_tracked *tracked, double enough)
 {
     if (!curvature->certified)
         return INFINITY;
-    return kf_curvature_bound_at(curvature, problem, kf_curvature_decrement(curvature, problem),
+    return kf_curvature_bound_at(curvature, problem, kf_curvature_decrement(curvature, problem, tracked),
                                  kf_curvature_shrinkage(curvature, problem, curvature->stretch), 1, enough);
 }

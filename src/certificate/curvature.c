@@ -8,7 +8,8 @@
 #include "optimum/lapack.h"
 
 #define SIZE_MOST 1500
-#define WORK_VECTORS 7
+#define NAMED_VECTORS 5
+#define WORK_VECTORS (NAMED_VECTORS + 4)
 /* Above this, how far scores have moved is looked at point by point. */
 #define STRETCH_ROUGH 0.1
 
@@ -50,11 +51,13 @@ static void name_vectors(struct kf_curvature *curvature)
     curvature->anchor = curvature->work;
     curvature->at_sum = curvature->work + curvature->capacity;
     curvature->at_x = curvature->work + 2 * curvature->capacity;
+    curvature->width = curvature->work + 3 * curvature->capacity;
+    curvature->peak = curvature->work + 4 * curvature->capacity;
 }
 
 double *kf_curvature_scratch(const struct kf_curvature *curvature, size_t k)
 {
-    return curvature->work + (3 + k) * curvature->capacity;
+    return curvature->work + (NAMED_VECTORS + k) * curvature->capacity;
 }
 
 /* The matrices and vectors move to this leading dimension. */
@@ -92,9 +95,14 @@ static void archive_matrix(struct kf_curvature *curvature, double *matrix, struc
 
 static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *archive)
 {
-    double *reals[] = {&curvature->sum_sum, &curvature->sum_x,     &curvature->x_x,     &curvature->weight,
-                       &curvature->lambda,  &curvature->leverage,  &curvature->stretch, &curvature->lost,
-                       &curvature->most,    &curvature->inflation, &curvature->measured};
+    double products[3] = {0}; /* of older versions */
+    double *older[] = {&products[0], &products[1], &products[2]};
+    double *reals[] = {&curvature->weight,  &curvature->lambda, &curvature->leverage, &curvature->stretch,
+                       &curvature->lost,    &curvature->most,   &curvature->inflation, &curvature->measured};
+    double *rounding[] = {&curvature->operations, &curvature->slack,   &curvature->sum_length, &curvature->x_length,
+                          &curvature->sum_off,    &curvature->x_off,   &curvature->blur};
+    for (size_t k = 0; k < 3 && archive->version < KF_VERSION_WITH_ROUNDING; k++)
+        kf_archive_real(archive, older[k]);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     if (archive->version > 2)
@@ -102,6 +110,11 @@ static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *a
     else
         curvature->reach = sqrt(curvature->leverage);
     kf_archive_require(archive, !(curvature->reach < 0));
+    for (size_t k = 0; k < sizeof rounding / sizeof rounding[0] && archive->version >= KF_VERSION_WITH_ROUNDING; k++) {
+        kf_archive_real(archive, rounding[k]);
+        kf_archive_require(archive, *rounding[k] >= 0);
+    }
+    kf_archive_require(archive, curvature->slack < 1);
 }
 
 /* How many numbers `leverages` has. */
@@ -145,6 +158,8 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
     curvature->size = size;
     kf_archive_array(archive, &optimum->curve, &optimum->curve_capacity, curvature->points);
     kf_archive_reals(archive, curvature->anchor, size);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING)
+        kf_archive_reals(archive, curvature->peak, size);
     if (curvature->anchored)
         archive_matrix(curvature, curvature->factor, archive);
     if (archive->version > 2 || curvature->gathering || curvature->measuring || curvature->certified)
@@ -157,6 +172,8 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
         return;
     kf_archive_reals(archive, curvature->at_sum, size);
     kf_archive_reals(archive, curvature->at_x, size);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING)
+        kf_archive_reals(archive, curvature->width, size);
 }
 
 /* The points of the anchor have nothing in new coordinates: there the Hessian is the regulariser's. */
@@ -174,6 +191,8 @@ static bool follow_size(struct kf_curvature *curvature, const struct kf_problem 
         curvature->factor[k * stride + k] = sqrt(2 * curvature->lambda);
         for (size_t v = 0; v < WORK_VECTORS; v++)
             curvature->work[v * stride + k] = 0;
+        curvature->peak[k] = curvature->hessian[k * stride + k];
+        curvature->width[k] = sqrt(curvature->inverse[k * stride + k]) * KF_UPWARD;
     }
     curvature->size = size;
     return true;
@@ -208,20 +227,47 @@ static bool factorise(const struct kf_curvature *curvature, double *matrix)
     return info == 0;
 }
 
-/* Inverse from the Cholesky factor that `inverse` holds. */
-static bool invert(struct kf_curvature *curvature)
+/* Of a term w phi'' a_k a_l: the weight, the root and its square, the products, 1/W and what scaling takes. */
+#define TERM_OPERATIONS 12
+/* More of H than that is not given away for rounding: nothing is proved. */
+#define SLACK_MOST 0.25
+
+double kf_hessian_margin(const struct kf_curvature *curvature, size_t k)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
-    if (n)
-        dpotri_("L", &n, curvature->inverse, &stride, &info);
-    kf_curvature_mirror(curvature, curvature->inverse);
-    return info == 0;
+    return kf_margin(curvature->size, curvature->operations + TERM_OPERATIONS, curvature->peak[k]);
+}
+
+void kf_hessian_note_peaks(struct kf_curvature *curvature)
+{
+    for (size_t k = 0; k < curvature->size; k++)
+        curvature->peak[k] = fmax(curvature->peak[k], curvature->hessian[k * curvature->capacity + k]);
 }
 
 bool kf_curvature_invert(struct kf_curvature *curvature)
 {
+    double *margin = kf_curvature_scratch(curvature, 0), *diagonal = kf_curvature_scratch(curvature, 1);
+    double share = kf_margin(curvature->size, (double)curvature->size + 8, 1), ratio = share, trace = 0;
+    struct kf_square inverse = kf_like_hessian(curvature, curvature->inverse);
+    kf_hessian_note_peaks(curvature);
     copy_matrix(curvature, curvature->hessian, curvature->inverse);
-    return factorise(curvature, curvature->inverse) && invert(curvature);
+    for (size_t k = 0; k < curvature->size; k++) {
+        diagonal[k] = curvature->hessian[k * curvature->capacity + k];
+        margin[k] = kf_hessian_margin(curvature, k);
+        ratio = fmax(ratio, margin[k] / diagonal[k] + share);
+    }
+    if (!kf_verified_factor(&inverse, margin))
+        return false;
+    double apart = kf_verified_inverse(&inverse, diagonal, curvature->excess);
+    if (!(apart < SLACK_MOST))
+        return false;
+    for (size_t k = 0; k < curvature->size; k++) {
+        double own = curvature->inverse[k * curvature->capacity + k];
+        curvature->width[k] = sqrt(own) * KF_UPWARD;
+        trace += diagonal[k] * own * KF_UPWARD;
+    }
+    /* LL' is less than H by no more than twice what was taken off the diagonal, ratio diag(H), and diag(H) <= trace LL'. */
+    curvature->slack = apart + 2 * ratio * trace / (1 - apart) + 8 * KF_UNIT;
+    return curvature->slack < SLACK_MOST;
 }
 
 /* What points that have left leave of the rest of H: those that were given up are a part of H, too. (1-L)(1 - lost/(1-L')) is at most
@@ -234,7 +280,8 @@ static double kept(const struct kf_curvature *curvature)
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    return exp(-kf_concordance(problem) * stretch) * weight * kept(curvature);
+    double moved = exp(-kf_concordance(problem) * (stretch + curvature->blur));
+    return moved * weight * kept(curvature) * (1 - curvature->slack) / KF_UPWARD;
 }
 
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
@@ -261,6 +308,9 @@ bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *probl
     for (size_t k = 0; k < size; k++)
         memset(curvature->hessian + k * curvature->capacity, 0, size * sizeof(double));
     kf_copy(problem, curvature->anchor, problem->x);
+    memset(curvature->peak, 0, size * sizeof *curvature->peak);
+    curvature->operations = curvature->slack = 0;
+    curvature->blur = kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, problem->x));
     curvature->points = curvature->known = 0;
     curvature->gathering = true;
     return true;
@@ -275,6 +325,7 @@ bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *opti
         return false;
     double entries = (double)problem->points.entries / (double)problem->points.count;
     kf_spend(problem, 0.3 * (double)(to - curvature->points) * entries * entries);
+    curvature->operations += (double)(to - curvature->points);
     curvature->points = to;
     return true;
 }
@@ -288,9 +339,11 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
     kf_spend(problem, (0.05 * (double)size + 2) * (double)(size * size));
     for (size_t k = 0; k < size; k++) {
         double *column = curvature->hessian + k * curvature->capacity;
+        curvature->peak[k] *= mean;
         kf_scale(size - k, mean, column + k);
         column[k] += k < objective->free ? 0 : 2 * objective->lambda;
     }
+    kf_hessian_note_peaks(curvature);
     copy_matrix(curvature, curvature->hessian, curvature->factor);
     if (!factorise(curvature, curvature->factor))
         return KEEPFIT_DIVERGED;
@@ -303,8 +356,12 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
 
 struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c)
 {
-    struct kf_heritage heritage = {c, curvature->size, curvature->certified ? curvature->known : 0, false};
+    struct kf_heritage heritage = {
+        .c = c, .slack = curvature->slack, .size = curvature->size, .known = curvature->certified ? curvature->known : 0};
     if (heritage.known && !curvature->plain && !kf_leverages_are_marked(curvature)) {
+        for (size_t k = 0; k < curvature->size; k++)
+            heritage.margin = fmax(heritage.margin, kf_hessian_margin(curvature, k) /
+                                                        curvature->hessian[k * curvature->capacity + k]);
         copy_matrix(curvature, curvature->hessian, curvature->inverse);
         heritage.compares = true;
     }
@@ -320,10 +377,10 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_pr
         if (!has_room(problem, reserve_columns(curvature)))
             return KEEPFIT_NO_MEMORY;
         kf_spend(problem, 0.3 * (double)curvature->size * (double)(curvature->size * curvature->size));
-        least = fmax(least, kf_leverages_compare(curvature));
+        least = fmax(least, kf_leverages_compare(curvature, heritage) * (1 - heritage->slack));
     }
     if (heritage->known)
-        curvature->inflation /= least;
+        curvature->inflation *= KF_UPWARD / least;
     return KEEPFIT_OK;
 }
 
@@ -339,7 +396,8 @@ keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_opt
 }
 
 /* All is known that bounds at the anchor need. Points may have come since. */
-static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
+static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem,
+                         const struct kf_tracked *tracked)
 {
     kf_curvature_mirror(curvature, curvature->hessian);
     curvature->later = 0;
@@ -347,7 +405,7 @@ static void be_certified(struct kf_curvature *curvature, const struct kf_problem
         curvature->later = fmax(curvature->later, kf_leverage(curvature, problem, j));
     curvature->measuring = false;
     curvature->certified = true;
-    kf_curvature_move(curvature, problem, sum);
+    kf_curvature_move(curvature, problem, tracked);
 }
 
 static bool reserve_leverages(struct kf_curvature *curvature)
@@ -357,7 +415,7 @@ static bool reserve_leverages(struct kf_curvature *curvature)
 }
 
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                          const double *sum, double target)
+                          const struct kf_tracked *tracked, double target)
 {
     if (!has_room(problem, reserve_leverages(curvature)))
         return false;
@@ -368,7 +426,7 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *opt
     if (found && !has_room(problem, kf_reach_find(curvature, optimum, problem, target)))
         found = false;
     if (found)
-        be_certified(curvature, problem, sum);
+        be_certified(curvature, problem, tracked);
     else
         curvature->known = 0;
     return found;
@@ -384,7 +442,8 @@ bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_prob
     return true;
 }
 
-void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem,
+                                const struct kf_tracked *tracked)
 {
     curvature->leverage = 0;
     for (size_t j = 0; j < curvature->points; j++)
@@ -392,7 +451,7 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
     curvature->reach = sqrt(curvature->leverage);
     curvature->inflation = 1;
     curvature->measured = curvature->weight;
-    be_certified(curvature, problem, sum);
+    be_certified(curvature, problem, tracked);
 }
 
 /* ---- using it ---- */
@@ -405,14 +464,30 @@ void kf_curvature_times(const struct kf_curvature *curvature, const double *matr
         dsymv_("L", &n, &unit, matrix, &stride, v, &one, &zero, out, &one);
 }
 
+/* Both the product's rounding and H's own are at most gamma (sum |v_k| sqrt(H_kk))^2. */
 double kf_curvature_length(const struct kf_curvature *curvature, const double *v)
 {
-    double *bent = kf_curvature_scratch(curvature, 1);
+    double *bent = kf_curvature_scratch(curvature, 1), sizes = 0;
     kf_curvature_times(curvature, curvature->hessian, v, bent);
-    return sqrt(fmax(kf_dot(curvature->size, v, bent), 0));
+    for (size_t k = 0; k < curvature->size; k++)
+        sizes += fabs(v[k]) * sqrt(curvature->peak[k]);
+    double off = kf_gamma(curvature->operations + 2 * (double)curvature->size + 32) * sizes * sizes;
+    return sqrt((fmax(kf_dot(curvature->size, v, bent), 0) + off) / (1 - curvature->slack)) * KF_UPWARD;
 }
 
-void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum)
+/* out = H^-1 v, and by how much times its width each number may be off: gamma sum |M_kl| |v_l|, |M_kl| <= width_k width_l. Returns |v|_{H^-1}. */
+static double bend_vector(const struct kf_curvature *curvature, const double *v, double *out, double *off)
+{
+    double sizes = 0, gamma = kf_gamma((double)curvature->size + 8);
+    kf_curvature_times(curvature, curvature->inverse, v, out);
+    for (size_t k = 0; k < curvature->size; k++)
+        sizes += curvature->width[k] * fabs(v[k]);
+    *off = gamma * sizes * KF_UPWARD;
+    return sqrt(fmax(kf_dot(curvature->size, v, out), 0) + 2 * gamma * sizes * sizes) * KF_UPWARD;
+}
+
+void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem,
+                       const struct kf_tracked *tracked)
 {
     if (!curvature->certified)
         return;
@@ -425,11 +500,10 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *
     curvature->rough = moved > STRETCH_ROUGH;
     kf_copy(problem, delta, problem->x);
     memset(delta, 0, free * sizeof *delta);
-    kf_curvature_times(curvature, curvature->inverse, delta, curvature->at_x);
-    kf_curvature_times(curvature, curvature->inverse, sum, curvature->at_sum);
-    curvature->x_x = kf_dot(size, delta, curvature->at_x);
-    curvature->sum_x = kf_dot(size, sum, curvature->at_x);
-    curvature->sum_sum = kf_dot(size, sum, curvature->at_sum);
+    curvature->x_length = bend_vector(curvature, delta, curvature->at_x, &curvature->x_off);
+    curvature->sum_length = bend_vector(curvature, tracked->sum, curvature->at_sum, &curvature->sum_off);
+    double blur = kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, problem->x));
+    curvature->blur = fmax(curvature->blur, blur);
 }
 
 bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
@@ -476,14 +550,31 @@ double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_p
     return sum;
 }
 
-/* The sum changes by factor*a_j: so do the products with it. Returns a_j'H^-1 a_j. */
+/* sum |a_k| width_k */
+static double size_of_row(const struct kf_curvature *curvature, const keepfit_row *row)
+{
+    double sizes = 0;
+    for (size_t e = 0; e < row->count; e++)
+        sizes += fabs(row->value[e]) * curvature->width[row->index ? row->index[e] : e];
+    return sizes;
+}
+
+double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_row *row, double leverage)
+{
+    double sizes = size_of_row(curvature, row);
+    return fmax(leverage, 0) + kf_gamma(2 * (double)row->count + 8) * sizes * sizes;
+}
+
+/* The sum changes by factor*a_j: so does what H^-1 makes of it. Returns a_j'H^-1 a_j. */
 static double change_sum(struct kf_curvature *curvature, const struct kf_problem *problem, size_t j, double factor)
 {
     keepfit_row row = kf_points_row(&problem->points, j);
-    double *bent, on_row = kf_curvature_bend(curvature, problem, &row, &bent);
-    curvature->sum_sum += factor * (2 * kf_score(problem, j, curvature->at_sum) + factor * on_row);
-    curvature->sum_x += factor * kf_score(problem, j, curvature->at_x);
+    double *bent, on_row = kf_curvature_bend(curvature, problem, &row, &bent), sizes = size_of_row(curvature, &row);
     problem->objective.kernels->add(curvature->size, factor, bent, curvature->at_sum);
+    on_row = fmax(on_row, 0) + kf_gamma(2 * (double)row.count + 8) * sizes * sizes;
+    curvature->sum_length += fabs(factor) * sqrt(on_row) * KF_UPWARD;
+    curvature->sum_off += fabs(factor) * kf_gamma((double)row.count + 8) * sizes * KF_UPWARD +
+                          2 * KF_UNIT * curvature->sum_length;
     return on_row;
 }
 
@@ -498,7 +589,7 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
         double leverage =
             curvature->certified ? change_sum(curvature, problem, j, -factor) : kf_leverage(curvature, problem, j);
         if (inside && !(has_marks && curvature->leverages[j] < 0))
-            curvature->lost += optimum->curve[j] / curvature->weight * leverage;
+            curvature->lost += optimum->curve[j] / curvature->weight * leverage / (1 - curvature->slack) * KF_UPWARD;
         if (!(curvature->lost < 1))
             curvature->certified = curvature->measuring = false;
     }
@@ -507,8 +598,11 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
     curvature->known -= j < curvature->known;
     if (!inside)
         return;
-    if (curvature->gathering)
+    if (curvature->gathering) {
+        kf_hessian_note_peaks(curvature);
         kf_hessian_take_out(optimum, problem, j, 1, curvature->hessian, curvature->capacity);
+        curvature->operations++;
+    }
     kf_points_close_gap(optimum->curve, curvature->points, 1, j);
     curvature->points--;
     curvature->anchored &= curvature->certified || curvature->measuring; /* what is neither can no longer be */

@@ -29,10 +29,15 @@
  *   d_j = |k_j - h_j| |u_j| + k_j (exp(M|u_j|) - 1 - M|u_j|)/M
  *
  * so the gradient sum by at most sqrt(W0 sum d_j^2/h_j) in |.|_{H^-1}, since sum h_j a_j a_j' is at most W0 H; a point that is not in
- * H adds d_j sqrt(a_j' H^-1 a_j). And r is max (|u_j| + ln(h_j/k_j)/M). */
+ * H adds d_j sqrt(a_j' H^-1 a_j). And r is max (|u_j| + ln(h_j/k_j)/M).
+ *
+ * Rounding. What all of this is computed with is `inverse`, a matrix of numbers that is nearly H^-1. (1 - slack) times the inverse of
+ * exactly that matrix is no more than H (verified.c); so it takes H's place everywhere, and c takes the factor. A number that is off
+ * by e_k in coordinate k is off by no more than sum e_k width_k in |.|_{H^-1}, width_k^2 the k-th number on the inverse's diagonal. */
 #ifndef KF_CURVATURE_H
 #define KF_CURVATURE_H
 
+#include "objective/rounding.h"
 #include "optimum/optimum.h"
 
 struct kf_curvature {
@@ -46,7 +51,12 @@ struct kf_curvature {
     double *factor;                  /* Cholesky factor of the whole Hessian */
     double *work;                    /* the vectors below, and four more */
     double *anchor, *at_sum, *at_x;  /* p; H^-1 sum; H^-1 x (regularised coordinates) */
-    double sum_sum, sum_x, x_x;      /* sum'H^-1 sum, sum'H^-1 x, x'H^-1 x */
+    double *width, *peak;            /* roots of the inverse's diagonal; the largest that H's diagonal has been since it was 0 */
+    double operations;               /* on each number of H since then */
+    double slack;                    /* by which share of it H may be less than what `inverse` is the inverse of */
+    double sum_length, x_length;     /* |sum|_{H^-1} and |x|_{H^-1}, or a little more */
+    double sum_off, x_off;           /* number k of at_sum and at_x may be off by width_k times this */
+    double blur;                     /* what the scores that curvatures were computed of may be off by */
     double weight, lambda, leverage; /* W0, lambda then, R^2 */
     double stretch;                  /* r, or */
     bool rough;                      /* an upper bound of it that may be far too large */
@@ -87,7 +97,7 @@ bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct 
 /* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at problem->x, target the
  * bound that is aimed at. False: no memory, or no inverse. */
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                          const double *sum, double target);
+                          const struct kf_tracked *tracked, double target);
 /* The same in pieces, for stages that may not do it at once. H is gathered at problem->x as it is at the beginning, closed when
  * it has all points (KEEPFIT_DIVERGED: it has no factor), and measured: some `most` points at a time, until all `points` are
  * known; then some may be left out, and all measured again. */
@@ -99,7 +109,8 @@ bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_prob
 size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
 bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, double target, bool *again);
-void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem,
+                                const struct kf_tracked *tracked);
 
 /* Follows the newest point, whose factor at problem->x is given; new features have been made room for. False: no memory. */
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor);
@@ -108,21 +119,29 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
 void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                         size_t j, double factor);
 /* x has moved, or the sum is not what it was. */
-void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem, const double *sum);
+void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem,
+                       const struct kf_tracked *tracked);
 /* Looks at the points one by one where r is rough: at their curvatures, where the slopes at problem->x are remembered (not NULL),
  * otherwise at how far their scores have moved. False: it was not. */
 bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, const double *slopes);
-/* What the gradient sum is off by where the slopes are those of all points, and their scores have moved by `moved` since (NULL: not
+/* How far the scores of all points have moved since their slopes were computed; each number may be off by `off`. */
+struct kf_moves {
+    const double *by;
+    double off;
+};
+/* What the gradient sum is off by where the slopes are those of all points, and their scores have moved since (NULL: not
  * at all); *most is r. The curvatures in H lie in `optimum`, those of later points are their own. */
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *slopes, const double *moved, double *most);
+                          const struct kf_problem *problem, const double *slopes, const struct kf_moves *moves,
+                          double *most);
 /* The curvature that the sum is followed by for point j: H's, or its own. */
 double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
                        const struct kf_problem *problem, const double *slopes, size_t j);
-/* sum += what the points' curvatures make of a step. */
+/* The sum takes in what the points' curvatures make of a step, and what rounding has done to that. */
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *slopes, const double *step, double *sum);
+                         const struct kf_problem *problem, const double *slopes, const double *step,
+                         const struct kf_tracked *tracked);
 /* The sum is off by so much, and r is `most`. */
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
 /* What the gradient is off by, as a plain length. */
@@ -131,9 +150,14 @@ double kf_curvature_error_norm(const struct kf_curvature *curvature, const struc
 double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
                             double most);
 /* The bound at problem->x, or one that is no more than `enough`; infinite where nothing is proved. */
-double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem, double enough);
-/* |g|^2_{H^-1} */
-double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem);
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                          const struct kf_tracked *tracked, double enough);
+/* |g|^2_{H^-1}, or a little more */
+double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                              const struct kf_tracked *tracked);
+/* How much of its root is what rounding may have done to the sum. */
+double kf_curvature_doubtful(const struct kf_curvature *curvature, const struct kf_problem *problem,
+                             const struct kf_tracked *tracked);
 /* a_j.delta */
 double kf_score(const struct kf_problem *problem, size_t j, const double *delta);
 /* |v|_H */

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define MOVES_MOST 32
+/* The losses are summed anew when rounding may be this share of them. */
+#define OFF_MOST 1e-3
 /* A relative target is no less than this share of the objective at 0, which is rounding: the optimum may be worth 0. */
 #define FINEST 1e-14
 
@@ -18,21 +20,34 @@ static double loss_of(struct kf_problem *problem, const struct kf_view *x, size_
     return problem->points.place[j].weight * objective->type->value(objective, x, j);
 }
 
-void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem)
+/* Point j's loss comes or, with a minus, goes. */
+static void change_losses(struct kf_goal *goal, const struct kf_problem *problem, size_t j, double loss, double blur)
+{
+    goal->losses += loss;
+    goal->off += kf_rounding_of_loss(&problem->objective, j, loss, blur) + KF_UNIT * fabs(goal->losses) * KF_UPWARD;
+}
+
+void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, double blur)
 {
     size_t newest = problem->points.count - 1;
     if (!is_relative(problem))
         return;
-    if (isnan(problem->arrival_loss))
-        goal->losses += loss_of(problem, &problem->iterate.view, newest);
-    else
-        goal->losses += problem->points.place[newest].weight * problem->arrival_loss;
+    double loss = isnan(problem->arrival_loss) ? loss_of(problem, &problem->iterate.view, newest)
+                                               : problem->points.place[newest].weight * problem->arrival_loss;
+    change_losses(goal, problem, newest, loss, blur);
 }
 
-void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j)
+void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j, double blur)
 {
     if (is_relative(problem))
-        goal->losses -= loss_of(problem, x, j);
+        change_losses(goal, problem, j, -loss_of(problem, x, j), blur);
+}
+
+void kf_goal_set(struct kf_goal *goal, const struct kf_problem *problem, const double *x, double losses)
+{
+    goal->losses = losses;
+    goal->off = kf_rounding_of_losses(&problem->objective, x, losses);
+    goal->moves = 0;
 }
 
 void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change)
@@ -40,17 +55,19 @@ void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double
     if (!is_relative(problem))
         return;
     goal->losses += change;
-    if (!isnan(goal->losses) && goal->losses > 0 && ++goal->moves < MOVES_MOST)
+    goal->off += KF_UNIT * fabs(goal->losses) * KF_UPWARD;
+    if (!isnan(goal->losses) && goal->off < OFF_MOST * goal->losses && ++goal->moves < MOVES_MOST)
         return;
     double mean = kf_objective_value(&problem->objective, to) - kf_regulariser(&problem->objective, to);
-    goal->losses = mean * problem->objective.weight_total;
-    goal->moves = 0;
+    kf_goal_set(goal, problem, to, mean * problem->objective.weight_total);
 }
 
 void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive)
 {
     size_t moves = goal->moves;
     kf_archive_real(archive, &goal->losses);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING)
+        kf_archive_real(archive, &goal->off);
     kf_archive_count(archive, &moves, UINT_MAX);
     goal->moves = (unsigned)moves;
 }
@@ -62,8 +79,9 @@ double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *probl
     switch (problem->options->epsilon_kind) {
     case KF_EPSILON_RELATIVE:
         return fmax(epsilon / (1 + epsilon) *
-                        (goal->losses * kf_inverse_weight(objective) + objective->lambda * square),
-                    FINEST * objective->zero_total * kf_inverse_weight(objective));
+                        ((goal->losses - goal->off) * kf_inverse_weight(objective) + objective->lambda * square) /
+                        (1 + kf_gamma((double)objective->slots * (double)objective->outputs + 64)),
+                    FINEST * objective->zeros.high * kf_inverse_weight(objective));
     case KF_EPSILON_STAT:
         return epsilon / (double)problem->points.count;
     default:

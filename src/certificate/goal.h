@@ -15,17 +15,21 @@
 
 struct kf_goal {
     double losses;  /* sum of the weighted losses at x, or a little less */
+    double off;     /* what rounding may have added to it */
     unsigned moves; /* since it was computed */
 };
 
-/* The newest point has come; x is where it was. */
-void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem);
+/* The newest point has come; x is where it was. Its scores may be off by `blur`. */
+void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, double blur);
 /* Point j leaves. */
-void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j);
-/* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), NaN where that is not known. */
+void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j, double blur);
+/* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), or less, NaN where that is not known. */
 void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change);
 
 void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive);
+
+/* The losses at `x` are so much, as they were computed point by point. */
+void kf_goal_set(struct kf_goal *goal, const struct kf_problem *problem, const double *x, double losses);
 
 /* The largest bound that meets epsilon at this stage, for x with |x|^2 = square over the regularised coordinates. */
 double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *problem, double square);

@@ -17,13 +17,18 @@
 #define GROWTH_MOST 1.25
 /* Beyond it H has been lost to rounding. */
 #define SPREAD_MOST 1e10
-/* The most of mu that what is unknown of h's gradient may use up. */
-#define SHARE_MOST 0.9
+/* H is not taken for what rounding may have made more than this share of. */
+#define SLACK_MOST 0.25
+/* What a number of one point's curvature, p(1-p) or p q, may be off by. */
+static double units_of_curve(size_t outputs)
+{
+    return (4 * (double)outputs + 24) * KF_UNIT;
+}
 
-/* Behind the inverse there is room for the curvature of a point, or a number a class. */
+/* Behind the inverse there is room for the curvature of a point, a matrix as large, and two numbers a class. */
 static size_t room_for(size_t outputs)
 {
-    return 2 * outputs * outputs + 2;
+    return 2 * outputs * outputs + 2 * outputs + 2;
 }
 
 void kf_intercept_free(struct kf_intercept *intercept)
@@ -43,6 +48,8 @@ void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_proble
     kf_archive_real(archive, &intercept->weight);
     kf_archive_real(archive, &intercept->spread);
     kf_archive_real(archive, &intercept->stretch);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING)
+        kf_archive_real(archive, &intercept->upward);
     kf_archive_require(archive, intercept->weight >= 0 && intercept->spread >= 0 && intercept->stretch >= 0);
     if (archive->status == KEEPFIT_OK && archive->reading &&
         !KF_RESERVE(intercept->inverse, intercept->capacity, room_for(intercept->outputs)))
@@ -108,14 +115,15 @@ void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_pro
         problem->x[k] = log(weights[k] / problem->objective.weight_total);
 }
 
-/* What the curvature of a point's loss is at most. */
-static double largest_curve(const struct kf_objective *objective, const double *curve)
+/* What the curvature of a point's loss is at most, rounding included; its weight is in it. */
+static double largest_curve(const struct kf_objective *objective, double weight, const double *curve)
 {
     size_t outputs = objective->outputs;
     double most = curve[0];
     for (size_t k = 1; k < outputs; k++)
         most = fmax(most, curve[k * outputs + k]);
-    return outputs > 1 ? 2 * most : most; /* a row of diag(p) - pp' has p(1-p) on the diagonal, and as much beside it */
+    double upward = most + (units_of_curve(outputs) + 0x1p-46) * weight;
+    return outputs > 1 ? 2 * upward : upward; /* a row of diag(p) - pp' has p(1-p) on the diagonal, and as much beside it */
 }
 
 /* The row without the intercept. */
@@ -128,7 +136,9 @@ static keepfit_row rest_of_row(const struct kf_problem *problem, size_t j)
 static double stretch_of(const struct kf_problem *problem, size_t j, const double *curve)
 {
     keepfit_row row = rest_of_row(problem, j);
-    return largest_curve(&problem->objective, curve) * kf_square(row.count, row.value);
+    double upward = 1 + kf_gamma((double)row.count + 8);
+    return largest_curve(&problem->objective, problem->points.place[j].weight, curve) *
+           kf_square(row.count, row.value) * upward;
 }
 
 /* Point j's curvature at problem->x, times its weight. */
@@ -184,32 +194,35 @@ static void sum_curves(struct kf_intercept *intercept, struct kf_problem *proble
         intercept->stretch += stretch_of(problem, j, one);
         keepfit_row row = rest_of_row(problem, j);
         if (moment)
-            add_square(&row, largest_curve(&problem->objective, one), moment, features);
+            add_square(&row, largest_curve(&problem->objective, problem->points.place[j].weight, one), moment,
+                       features);
     }
-    if (moment)
+    double off = kf_gamma((double)problem->points.count + (double)features + 32) * intercept->stretch;
+    intercept->stretch += off;
+    if (moment) /* whose numbers, and the sums made of them, are off by no more than that share of its trace */
         intercept->stretch =
-            fmin(intercept->stretch, largest_eigenvalue(moment, features, moment + features * features));
+            fmin(intercept->stretch, largest_eigenvalue(moment, features, moment + features * features) + 4 * off);
     if (!slopes)
         problem->objective.fo += problem->points.count;
 }
 
 /* The inverse, both triangles. Several classes: shifting all their intercepts changes nothing, so that direction is made up for, and what
- * is asked for later has no part in it. False: there is none. */
-static bool invert(double *matrix, size_t outputs)
+ * is asked for later has no part in it. What rounding may have done to the sums, `off` in every direction, is taken away first. Returns the
+ * share by which the inverse's own inverse may be more than H; infinite: there is none. */
+static double invert(double *matrix, size_t outputs, double operations, double off)
 {
-    int n = (int)outputs, info;
-    double trace = 0;
+    double trace = 0, *work = matrix + outputs * outputs, *margin = work + outputs * outputs,
+           *diagonal = margin + outputs;
+    struct kf_square square = {matrix, outputs, outputs};
     for (size_t k = 0; k < outputs; k++)
         trace += matrix[k * outputs + k];
     for (size_t k = 0; k < outputs * outputs && outputs > 1; k++)
         matrix[k] += trace / (double)(outputs * outputs);
-    dpotrf_("L", &n, matrix, &n, &info);
-    if (info == 0)
-        dpotri_("L", &n, matrix, &n, &info);
-    for (size_t k = 0; k < outputs; k++)
-        for (size_t l = 0; l < k; l++)
-            matrix[k * outputs + l] = matrix[l * outputs + k];
-    return info == 0;
+    for (size_t k = 0; k < outputs; k++) {
+        diagonal[k] = matrix[k * outputs + k];
+        margin[k] = kf_margin(outputs, operations, diagonal[k]) + off;
+    }
+    return kf_verified_factor(&square, margin) ? kf_verified_inverse(&square, diagonal, work) : INFINITY;
 }
 
 /* The largest squared difference of two entries of d, d'Hd = 1, from H's inverse. */
@@ -246,8 +259,15 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *prob
     problem->objective.memory_failed |= has_moment && !moment;
     sum_curves(intercept, problem, slopes, room, moment);
     free(moment);
-    if (invert(intercept->inverse, outputs))
-        intercept->spread = largest_spread(intercept->inverse, outputs);
+    /* Each point's curvatures are off by units_of_curve in number; of one score they are lower bounds. And what H is at the scores as they are
+     * is at least exp(-2 blur) times what it is at those that were computed. */
+    double off = outputs > 1 ? (double)outputs * units_of_curve(outputs) * problem->objective.weight_total : 0;
+    double blur = kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, problem->x));
+    double apart = invert(intercept->inverse, outputs, (double)problem->points.count + 16, off);
+    if (!(apart < SLACK_MOST))
+        return;
+    intercept->upward = exp(4 * blur) / (1 - apart) * KF_UPWARD;
+    intercept->spread = largest_spread(intercept->inverse, outputs) * intercept->upward;
 }
 
 void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j)
@@ -262,43 +282,40 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *proble
     intercept->stretch += stretch_of(problem, j, one);
 }
 
-/* |v_b|^2_{H^-1}/W */
-static double squared_length(const struct kf_intercept *intercept, const double *v)
+/* |v_b|_{H^-1}/sqrt(W), or a little more, where each number of v may be off by that of `doubt`. */
+static double length_of(const struct kf_intercept *intercept, const double *v, const double *doubt)
 {
     size_t outputs = intercept->outputs;
-    double square = 0;
-    for (size_t k = 0; k < outputs; k++)
+    double square = 0, sizes = 0, off = 0;
+    for (size_t k = 0; k < outputs; k++) {
+        double width = sqrt(intercept->inverse[k * outputs + k]);
         square += v[k] * kf_dot(outputs, intercept->inverse + k * outputs, v);
-    return fmax(square, 0);
-}
-
-/* The bound of the coordinates that are not free, where their gradient may be off by `error`: of mu a share goes to the error, which
- * in the whole space comes to (|gradient| + error)^2/(2 mu). */
-static double bound_of_rest(const struct kf_problem *problem, const double *gradient, double error)
-{
-    double mu = 2 * problem->objective.lambda, exact = kf_held_bound(problem, mu, problem->x, gradient);
-    if (!(error > 0))
-        return exact;
-    double share = fmin(error / (sqrt(2 * mu * exact) + error), SHARE_MOST);
-    return error * error / (2 * mu * share) + kf_held_bound(problem, mu * (1 - share), problem->x, gradient);
+        sizes += width * fabs(v[k]);
+        off += width * doubt[k];
+    }
+    double length = sqrt(fmax(square, 0) + kf_gamma(2 * (double)outputs + 8) * sizes * sizes) + off;
+    return length * sqrt(intercept->upward) * (1 + kf_gamma((double)outputs + 8));
 }
 
 double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
-                          const double *gradient)
+                          const double *gradient, const double *doubt)
 {
     const struct kf_objective *objective = &problem->objective;
-    double weight = objective->weight_total, spread = weight * intercept->spread;
+    double weight = objective->weight_total, spread = weight * intercept->spread, mu = 2 * objective->lambda;
     if (is_constant(objective)) /* nothing depends on the intercept */
-        return bound_of_rest(problem, gradient, 0);
+        return kf_held_bound(problem, mu, problem->x, gradient, doubt, 0);
     if (!intercept->known || intercept->hopeless)
         return NAN;
     if (is_astray(intercept, problem))
         return INFINITY;
-    double square = weight * squared_length(intercept, gradient), t = sqrt(spread * square);
+    double length = length_of(intercept, gradient, doubt), square = weight * length * length * KF_UPWARD,
+           t = sqrt(spread * square) * KF_UPWARD;
     if (!(t < 1))
         return INFINITY;
     double error = sqrt(intercept->stretch / weight / spread) * t / (1 - t);
     if (objective->outputs == 1)
-        error = fmin(error, objective->row_most * fabs(gradient[0]));
-    return square / 2 * kf_concordant_excess(t) + bound_of_rest(problem, gradient, error);
+        error = fmin(error, objective->row_most * (1 + kf_gamma((double)objective->longest + 8)) *
+                                (fabs(gradient[0]) + doubt[0]));
+    double rest = kf_held_bound(problem, mu, problem->x, gradient, doubt, error * KF_UPWARD);
+    return (square / 2 * kf_concordant_excess(t) + rest) * KF_UPWARD;
 }

@@ -29,6 +29,7 @@ struct kf_intercept {
     double weight;  /* W, then */
     double spread;  /* R^2/W */
     double stretch; /* q W, of all points */
+    double upward;  /* what squares of lengths are to be multiplied by, for the rounding in H */
     double *inverse;
     size_t capacity;
 };
@@ -46,7 +47,7 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *prob
 void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j);
 /* The bound, infinite where a better x would have one; NaN where none has. */
 double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
-                          const double *gradient);
+                          const double *gradient, const double *doubt);
 /* Where H has been lost to rounding, since the losses are flat so far out, and no step leads back: the intercepts become those that
  * would be best if nothing else were known than how much weight each class has. */
 void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_problem *problem);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "certificate/curvature.h"
+#include "certificate/verified.h"
 
 /* Of H at most this share is given up for points whose curvature has become much smaller than that of the others. */
 #define KF_GIVEN_UP_MOST 0.05
@@ -18,19 +19,27 @@ static inline double kf_concordance(const struct kf_problem *problem)
 /* 2 (t + (1-t) ln(1-t))/t^2, for 0 <= t < 1: what the gap may be, as a multiple of half the squared decrement. */
 static inline double kf_concordant_excess(double t)
 {
-    if (t < 1e-4) /* 1 + t/3 + t^2/6 + ..., without its cancellation */
-        return 1 + t;
-    return 2 * (t + (1 - t) * log1p(-t)) / (t * t);
+    if (t < 1e-2) /* 1 + t/3 + t^2/6 + t^3/10 + ..., without its cancellation */
+        return 1 + t / 3 + t * t / (6 * (1 - t));
+    /* The terms are about t, and cancel to t^2/2: what they are off by is less than 2^-51 t. */
+    return 2 * (t + (1 - t) * log1p(-t) + 0x1p-51 * t) / (t * t);
 }
 
 /* v = (whole Hessian)^-1 v */
 void kf_curvature_solve(const struct kf_curvature *curvature, double *v);
-/* H^-1, from H's lower triangle. False: H is not positive definite. */
+/* H^-1, from H's lower triangle, with its widths and the slack. False: H is not positive definite, as far as rounding lets be seen. */
 bool kf_curvature_invert(struct kf_curvature *curvature);
 
-/* Of H: no eigenvalue is larger. Two matrices are compared only if that is less than so many times lambda: of directions with nothing but
- * the regulariser rounding would tell as much as the numbers. */
-#define KF_COMPARABLE 1e9
+/* A matrix as large as H. */
+static inline struct kf_square kf_like_hessian(const struct kf_curvature *curvature, double *numbers)
+{
+    return (struct kf_square){numbers, curvature->size, curvature->capacity};
+}
+/* What rounding may have done to H, as a matrix: number k of a diagonal one. */
+double kf_hessian_margin(const struct kf_curvature *curvature, size_t k);
+/* The largest that numbers on H's diagonal have been so far are taken note of, before something is taken out of it. */
+void kf_hessian_note_peaks(struct kf_curvature *curvature);
+/* No eigenvalue of H is larger. */
 double kf_curvature_trace(const struct kf_curvature *curvature);
 /* One triangle's numbers go to the other. */
 void kf_curvature_mirror(const struct kf_curvature *curvature, double *matrix);
@@ -48,7 +57,9 @@ double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct 
 /* row'H^-1 row; *bent is H^-1 row until the next call that needs such room. */
 double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_problem *problem, const keepfit_row *row,
                          double **bent);
-/* a'H^-1 a of point j */
+/* row'H^-1 row, and what rounding may have taken from it */
+double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_row *row, double leverage);
+/* The same of point j, from the row. */
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
@@ -59,7 +70,8 @@ bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, s
 /* What is known of leverages serves for the next H as well: that is at least c times the one before, by the argument that gives c, or as
  * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */
 struct kf_heritage {
-    double c;
+    double c, slack;
+    double margin; /* what its numbers may be off by, as a share of its diagonal */
     size_t size, known;
     bool compares;
 };
@@ -67,7 +79,7 @@ struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double 
 keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_problem *problem,
                                     const struct kf_heritage *heritage);
 /* A number that H is at least times the one in `inverse`, which is lost; 0: that is not known. H's factor is there. */
-double kf_leverages_compare(struct kf_curvature *curvature);
+double kf_leverages_compare(struct kf_curvature *curvature, const struct kf_heritage *heritage);
 /* Whether measuring all leverages takes longer than a comparison. */
 bool kf_leverages_are_dear(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* Whether points are left out of H. */

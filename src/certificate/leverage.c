@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
 #include "optimum/lapack.h"
@@ -16,12 +17,20 @@
 #define PAIRS_TIMES 4
 /* All leverages are measured again when they may have grown by this, and, where that takes little time, when the weight has doubled. */
 #define INFLATION_MOST 1.5
-/* What a comparison of two Hessians costs, in products of three sizes, and how much is allowed for rounding. */
+/* A point that is more than this share of one number on H's diagonal is left out where H cannot be inverted with it; so many times. */
+#define DOMINANT_FROM 0.5
+#define ROUNDS_OF_DOMINANT 4
+/* What a comparison of two Hessians costs, in products of three sizes. */
 #define COMPARED_TIMES 3.0
-#define COMPARED_SAFELY 1e-5
 #define POWER_STEPS 8
 /* No more of H is left out for single points. */
 #define LEFT_OUT_MOST 0.5
+/* Where what is left out was so much of H that rounding in it counts as so many times more for the rest, H is made again without. */
+#define WORN_FROM 1024.0
+
+/* What stands for the leverage of a point that is left out of H: it is to be taken out, or H was made without it. */
+#define LEFT_OUT (-1.0)
+#define NEVER_IN (-2.0)
 
 /* Few entries of a row are sooner multiplied two by two than with all columns, which takes a quarter as long an entry or less. */
 static bool is_short(const struct kf_curvature *curvature, const keepfit_row *row)
@@ -34,7 +43,7 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
     keepfit_row row = kf_points_row(&problem->points, j);
     double sum = 0, *unused;
     if (!is_short(curvature, &row))
-        return kf_curvature_bend(curvature, problem, &row, &unused);
+        return kf_leverage_upward(curvature, &row, kf_curvature_bend(curvature, problem, &row, &unused));
     for (size_t p = 0; p < row.count; p++) {
         const double *line = curvature->inverse + row.index[p] * curvature->capacity;
         double part = 0.5 * line[row.index[p]] * row.value[p];
@@ -42,7 +51,7 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
             part += line[row.index[q]] * row.value[q];
         sum += 2 * row.value[p] * part;
     }
-    return sum;
+    return kf_leverage_upward(curvature, &row, sum);
 }
 
 /* Rows that cover all coordinates go through BLAS, KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
@@ -51,15 +60,18 @@ struct batch {
     size_t count, points[KF_COLUMNS];
 };
 
-static void batch_flush(struct kf_curvature *curvature, struct batch *batch)
+static void batch_flush(struct kf_curvature *curvature, const struct kf_problem *problem, struct batch *batch)
 {
     size_t size = curvature->size;
     int n = (int)size, k = (int)batch->count, stride = (int)curvature->capacity;
     double unit = 1, zero = 0, *bent = batch->columns + KF_COLUMNS * size;
     if (k)
         dsymm_("L", "L", &n, &k, &unit, curvature->inverse, &stride, batch->columns, &n, &zero, bent, &n);
-    for (size_t b = 0; b < batch->count; b++)
-        curvature->leverages[batch->points[b]] = kf_dot(size, batch->columns + b * size, bent + b * size);
+    for (size_t b = 0; b < batch->count; b++) {
+        keepfit_row row = kf_points_row(&problem->points, batch->points[b]);
+        double leverage = kf_dot(size, batch->columns + b * size, bent + b * size);
+        curvature->leverages[batch->points[b]] = kf_leverage_upward(curvature, &row, leverage);
+    }
     batch->count = 0;
 }
 
@@ -81,9 +93,9 @@ static size_t measure(struct kf_curvature *curvature, const struct kf_problem *p
         memcpy(batch.columns + batch.count * size, row.value, size * sizeof(double));
         batch.points[batch.count++] = j;
         if (batch.count == KF_COLUMNS)
-            batch_flush(curvature, &batch);
+            batch_flush(curvature, problem, &batch);
     }
-    batch_flush(curvature, &batch);
+    batch_flush(curvature, problem, &batch);
     return count;
 }
 
@@ -93,14 +105,14 @@ static void mark(struct kf_curvature *curvature, size_t from, size_t to, double 
 {
     double mean = 0;
     for (size_t j = from; j < to; j++)
-        mean += curvature->leverages[j] / (double)(to - from);
+        mean += fmax(curvature->leverages[j], 0) / (double)(to - from);
     if (from == 0 && curvature->plain)
         curvature->most = INFINITY;
     else if (from == 0)
         curvature->most = fmax(1 / (8 * target), times * mean);
     for (size_t j = from; j < to; j++)
         if (curvature->leverages[j] > curvature->most)
-            curvature->leverages[j] = -1;
+            curvature->leverages[j] = LEFT_OUT;
 }
 
 /* Takes those of the points from .. to-1 that are marked out of H. Returns how many. */
@@ -108,8 +120,10 @@ static size_t leave_out(struct kf_curvature *curvature, const struct kf_optimum 
                         const struct kf_problem *problem, size_t from, size_t to)
 {
     size_t count = 0;
+    kf_hessian_note_peaks(curvature);
     for (size_t j = from; j < to; j++)
-        if (curvature->leverages[j] < 0) {
+        if (curvature->leverages[j] == LEFT_OUT) {
+            curvature->operations++;
             kf_hessian_take_out(optimum, problem, j, 1 / curvature->weight, curvature->hessian, curvature->capacity);
             count++;
         }
@@ -173,29 +187,28 @@ static double outgrowth(const struct kf_curvature *curvature)
 }
 
 /* Whether `times` H is more than the one before. */
-static bool outweighs(struct kf_curvature *curvature, double times)
+static bool outweighs(struct kf_curvature *curvature, const struct kf_heritage *heritage, double times)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
+    double *margin = kf_curvature_scratch(curvature, 0);
     for (size_t k = 0; k < curvature->size; k++) {
         const double *here = curvature->hessian + k * curvature->capacity,
                      *before = curvature->inverse + k * curvature->capacity;
         double *column = curvature->excess + k * curvature->capacity;
         for (size_t l = k; l < curvature->size; l++)
             column[l] = times * here[l] - before[l];
+        margin[k] = times * kf_hessian_margin(curvature, k) + heritage->margin * before[k];
     }
-    dpotrf_("L", &n, curvature->excess, &stride, &info);
-    return info == 0;
+    struct kf_square difference = kf_like_hessian(curvature, curvature->excess);
+    return kf_verified_factor(&difference, margin);
 }
 
-double kf_leverages_compare(struct kf_curvature *curvature)
+double kf_leverages_compare(struct kf_curvature *curvature, const struct kf_heritage *heritage)
 {
     static const double margins[] = {1.03, 1.08, 1.2}; /* a try takes a fraction of what the power method does */
-    if (!(kf_curvature_trace(curvature) < KF_COMPARABLE * curvature->lambda))
-        return 0;
     double times = outgrowth(curvature);
     for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++)
-        if (outweighs(curvature, margins[k] * times))
-            return 1 / (margins[k] * times * (1 + COMPARED_SAFELY));
+        if (outweighs(curvature, heritage, margins[k] * times))
+            return 1 / (margins[k] * times * KF_UPWARD);
     return 0;
 }
 
@@ -208,26 +221,96 @@ static double leave_out_more(struct kf_curvature *curvature, const struct kf_opt
     for (size_t j = 0; j < count; j++) {
         if (!(curvature->leverages[j] * curvature->inflation > curvature->most))
             continue;
-        double now = kf_leverage(curvature, problem, j), share = optimum->curve[j] / curvature->weight * now;
+        double now = kf_leverage(curvature, problem, j);
+        double share = optimum->curve[j] / curvature->weight * now / (1 - curvature->slack) * KF_UPWARD;
         if (now <= curvature->most || lost + share > LEFT_OUT_MOST)
             continue;
         lost += share;
-        curvature->leverages[j] = -1;
+        curvature->leverages[j] = LEFT_OUT;
         leave_out(curvature, optimum, problem, j, j + 1);
     }
     return lost;
+}
+
+static bool is_worn(const struct kf_curvature *curvature)
+{
+    bool worn = false;
+    for (size_t k = 0; k < curvature->size; k++)
+        worn |= !(curvature->peak[k] < WORN_FROM * curvature->hessian[k * curvature->capacity + k]);
+    return worn;
+}
+
+/* H again, of the points that are not left out, from their curvatures. False: no memory. */
+static bool assemble_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem)
+{
+    if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
+        return false;
+    for (size_t j = 0; j < curvature->points; j++)
+        curvature->excesses[j] = curvature->leverages[j] < 0 ? 0 : optimum->curve[j];
+    for (size_t k = 0; k < curvature->size; k++)
+        memset(curvature->hessian + k * curvature->capacity, 0, curvature->size * sizeof(double));
+    memset(curvature->peak, 0, curvature->size * sizeof *curvature->peak);
+    if (!kf_hessian_add_known(optimum, problem, curvature->excesses, curvature->points, 1 / curvature->weight,
+                              curvature->hessian, curvature->capacity))
+        return false;
+    for (size_t k = problem->objective.free; k < curvature->size; k++)
+        curvature->hessian[k * curvature->capacity + k] += 2 * curvature->lambda;
+    curvature->operations = (double)curvature->points;
+    return true;
+}
+
+/* Marks points that are by themselves most of what H has in some coordinate. Returns how many. */
+static size_t mark_dominant(struct kf_curvature *curvature, const struct kf_optimum *optimum,
+                            const struct kf_problem *problem)
+{
+    size_t marked = 0;
+    for (size_t j = 0; j < curvature->points; j++) {
+        keepfit_row row = kf_points_row(&problem->points, j);
+        double share = optimum->curve[j] / curvature->weight;
+        bool dominant = false;
+        for (size_t e = 0; e < row.count; e++) {
+            size_t slot = row.index ? row.index[e] : e;
+            double own = share * row.value[e] * row.value[e];
+            dominant |= own > DOMINANT_FROM * curvature->hessian[slot * curvature->capacity + slot];
+        }
+        if (dominant && curvature->leverages[j] >= 0) {
+            curvature->leverages[j] = NEVER_IN;
+            marked++;
+        }
+    }
+    return marked;
+}
+
+/* H's inverse. Where a few points are so large that rounding in what they have made of H hides all others, it is made without them. */
+static bool invert_somehow(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem)
+{
+    bool inverted = kf_curvature_invert(curvature);
+    for (int round = 0; round < ROUNDS_OF_DOMINANT && !inverted && !curvature->plain; round++) {
+        if (!mark_dominant(curvature, optimum, problem))
+            return false;
+        if (!assemble_anew(curvature, optimum, problem)) {
+            problem->objective.memory_failed = true;
+            return false;
+        }
+        inverted = kf_curvature_invert(curvature);
+    }
+    return inverted;
 }
 
 static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
                          double target)
 {
     size_t points = curvature->points;
-    if (!kf_curvature_invert(curvature))
-        return false;
     memset(curvature->leverages, 0, points * sizeof *curvature->leverages);
+    if (!invert_somehow(curvature, optimum, problem))
+        return false;
     measure(curvature, problem, 0, points);
     mark(curvature, 0, points, target, LEVERAGE_TIMES);
     if (leave_out(curvature, optimum, problem, 0, points) > 0) {
+        if (is_worn(curvature) && !assemble_anew(curvature, optimum, problem)) {
+            problem->objective.memory_failed = true;
+            return false;
+        }
         if (!kf_curvature_invert(curvature))
             return false;
         measure(curvature, problem, 0, points);
@@ -235,6 +318,9 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *opti
     curvature->inflation = 1;
     curvature->measured = curvature->weight;
     curvature->leverage = 0;
+    for (size_t j = 0; j < points; j++)
+        if (curvature->leverages[j] == NEVER_IN)
+            curvature->leverages[j] = LEFT_OUT; /* of the next H, which is made with all */
     for (size_t j = 0; j < points; j++)
         curvature->leverage = fmax(curvature->leverage, curvature->leverages[j]);
     return true;
@@ -247,6 +333,7 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_optimum *opti
     leave_out(curvature, optimum, problem, 0, known);
     if (!kf_curvature_invert(curvature))
         return false;
+    curvature->inflation *= 1 + 2 * curvature->slack;
     memset(curvature->leverages + known, 0, (points - known) * sizeof *curvature->leverages);
     measure(curvature, problem, known, points);
     for (size_t j = known; j < points; j++)
@@ -254,7 +341,7 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_optimum *opti
     double lost = leave_out_more(curvature, optimum, problem, points);
     if (lost > 0 && !kf_curvature_invert(curvature))
         return false;
-    curvature->inflation /= 1 - lost;
+    curvature->inflation *= (1 + 2 * curvature->slack) / (1 - lost);
     curvature->leverage = largest_leverage(curvature, problem, points);
     return true;
 }

@@ -8,7 +8,8 @@
 
 /* A doubt that brings t so far would leave no room for what is to come. */
 #define FORESEEN_MOST 0.25
-/* A curvature below this share of the weight does not tell of its slope. */
+/* A curvature below this share of the weight says little of its slope: what that is off by is counted as for a point that is not in H, which
+ * is allowed for any point. */
 #define FAINT 1e-9
 
 /* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + (Mu)^3/60 + ...), or a little more for Mu < 1, where what follows the square
@@ -44,8 +45,8 @@ static bool is_inside(const struct kf_curvature *curvature, size_t j)
 /* ---- all points, one block after the other ---- */
 
 static void find_doubts(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                        const struct kf_problem *problem, const double *slopes, const double *moved, size_t from,
-                        size_t count, struct kf_doubts *doubts)
+                        const struct kf_problem *problem, const double *slopes, const struct kf_moves *moves,
+                        size_t from, size_t count, struct kf_doubts *doubts)
 {
     double concordance = kf_concordance(problem);
     size_t inside = curvature->points < from ? 0 : curvature->points - from < count ? curvature->points - from : count;
@@ -57,7 +58,7 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_op
     for (size_t k = 0; k < count; k++)
         doubts->weight[k] = problem->points.place[from + k].weight;
     for (size_t k = 0; k < count; k++) {
-        doubts->far[k] = moved ? fabs(moved[from + k]) : 0;
+        doubts->far[k] = moves ? fabs(moves->by[from + k]) + moves->off + curvature->blur : 0;
         doubts->bent[k] = excess_below(concordance, doubts->far[k]);
         beyond |= !(concordance * doubts->far[k] < 1);
     }
@@ -126,7 +127,7 @@ static bool is_ordinary(const struct kf_curvature *curvature, size_t from, size_
 static void look_at_ratios(const struct kf_curvature *curvature, size_t from, size_t first, size_t end,
                            const struct kf_doubts *doubts, struct survey *survey)
 {
-    double known = curvature->inflation / curvature->weight, most = survey->tally.most[0];
+    double known = curvature->inflation / curvature->weight / (1 - curvature->slack) * KF_UPWARD, most = survey->tally.most[0];
     for (size_t k = first; k < end; k++) {
         double ratio = doubts->ratio[k];
         if (ratio > 1 + 1.0 / STEPS_A_UNIT)
@@ -161,7 +162,8 @@ static void look_at(const struct kf_curvature *curvature, const struct kf_proble
 }
 
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *slopes, const double *moved, double *most)
+                          const struct kf_problem *problem, const double *slopes, const struct kf_moves *moves,
+                          double *most)
 {
     struct survey survey = {{{0}, {0}, {0}}, 0, 0};
     struct kf_doubts doubts;
@@ -170,18 +172,22 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
         return 0;
     for (size_t from = 0, count; from < problem->points.count; from += count) {
         count = problem->points.count - from < KF_DOUBTS ? problem->points.count - from : KF_DOUBTS;
-        find_doubts(curvature, optimum, problem, slopes, moved, from, count, &doubts);
+        find_doubts(curvature, optimum, problem, slopes, moves, from, count, &doubts);
         look_at(curvature, problem, from, count, &doubts, &survey);
     }
     double given_up = curvature->plain ? 0 : KF_GIVEN_UP_MOST;
-    *most = log(tally_ratio(&survey.tally, given_up)) / kf_concordance(problem);
-    return sqrt(curvature->weight * survey.squares) + survey.apart;
+    *most = log(tally_ratio(&survey.tally, given_up) * KF_UPWARD) / kf_concordance(problem) * KF_UPWARD;
+    double error = sqrt(curvature->weight * survey.squares) + survey.apart;
+    return error * (1 + 2 * curvature->slack) * (1 + kf_gamma((double)problem->points.count + 64));
 }
 
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *slopes, const double *step, double *sum)
+                         const struct kf_problem *problem, const double *slopes, const double *step,
+                         const struct kf_tracked *tracked)
 {
     const struct kf_objective *objective = &problem->objective;
+    double *sum = tracked->sum;
+    kf_rounding_of_follow(objective, problem->x, step, curvature->operations + (double)problem->points.count, tracked);
     double *bent = kf_curvature_scratch(curvature, 1);
     bool complete = kf_concordance(problem) == 0; /* then nothing is left out */
     bool by_points = curvature->lost != 0;        /* H has points that are no longer there */
@@ -253,5 +259,6 @@ keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_opt
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    return curvature->error * kf_inverse_weight(&problem->objective) * sqrt(kf_curvature_trace(curvature));
+    double trace = kf_curvature_trace(curvature) / (1 - curvature->slack) * (1 + kf_gamma((double)curvature->size + 8));
+    return curvature->error * kf_inverse_weight(&problem->objective) * sqrt(trace) * KF_UPWARD;
 }

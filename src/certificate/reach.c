@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 /* K is not worth its while where t is below this with R at the target. */
 #define MATTERS_FROM 0.25
@@ -27,7 +26,7 @@
 /* R_j, or a little more; 0 for a point that is left out of H. */
 static double reach_of(const struct kf_curvature *curvature, size_t j)
 {
-    return curvature->leverages[j] > 0 ? sqrt(curvature->leverages[j] * curvature->inflation) : 0;
+    return curvature->leverages[j] > 0 ? sqrt(curvature->leverages[j] * curvature->inflation) * KF_UPWARD : 0;
 }
 
 /* The mean of the R_j, by the points' shares of H. */
@@ -72,18 +71,19 @@ static double largest_ratio(const struct kf_curvature *curvature, const struct k
     return largest;
 }
 
-/* Whether kappa H - E is positive definite; E is lost. */
+/* Whether kappa H - E is positive definite; E, which as many operations have made as H, is lost. */
 static bool covers(struct kf_curvature *curvature, double kappa)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
+    double *margin = kf_curvature_scratch(curvature, 0);
     for (size_t k = 0; k < curvature->size; k++) {
-        double *column = curvature->excess + k * curvature->capacity;
+        double *column = curvature->excess + k * curvature->capacity, excess = column[k];
         const double *of = curvature->hessian + k * curvature->capacity;
         for (size_t l = k; l < curvature->size; l++)
             column[l] = kappa * of[l] - column[l];
+        margin[k] = kf_hessian_margin(curvature, k) * (kappa + excess / curvature->peak[k]);
     }
-    dpotrf_("L", &n, curvature->excess, &stride, &info);
-    return info == 0;
+    struct kf_square difference = kf_like_hessian(curvature, curvature->excess);
+    return kf_verified_factor(&difference, margin);
 }
 
 bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
@@ -92,8 +92,7 @@ bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, s
     static const double margins[] = {MARGIN_FIRST, MARGIN_SECOND};
     double farthest = sqrt(curvature->leverage), size = (double)curvature->size;
     curvature->reach = farthest;
-    if (curvature->plain || kf_concordance(problem) * farthest * sqrt(2 * target) < MATTERS_FROM ||
-        !(kf_curvature_trace(curvature) < KF_COMPARABLE * curvature->lambda))
+    if (curvature->plain || kf_concordance(problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
         return true;
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;
@@ -109,7 +108,7 @@ bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, s
         if (k > 0 && !make_excess(curvature, optimum, problem, base))
             return false;
         if (covers(curvature, enough)) {
-            curvature->reach = base + enough;
+            curvature->reach = (base + enough) * KF_UPWARD;
             return true;
         }
     }

@@ -119,13 +119,106 @@ static double simplex_highest(const struct kf_domain *domain)
     return INFINITY; /* 1 follows from the sum */
 }
 
+/* ---- rounding, in units of 2^-53, and supports ---- */
+
+#define UNIT 0x1p-53
+
+static double none_lost(const struct kf_domain *domain, size_t count)
+{
+    (void)domain, (void)count;
+    return 0; /* nothing is computed, or only compared */
+}
+
+/* The norm is a sum of squares, and what scales x a quotient: whoever is moved lands within so much of the sphere's right point. */
+static double ball_rounding(const struct kf_domain *domain, size_t count)
+{
+    return ((double)count + 8) * UNIT * domain->first;
+}
+
+/* Those that stay lie within 1 of the largest, so the threshold comes from a sum of numbers below 1; each is off by that and by three
+ * operations of its own. */
+static double simplex_rounding(const struct kf_domain *domain, size_t count)
+{
+    (void)domain;
+    return sqrt((double)count) * (2 * (double)count + 16) * UNIT;
+}
+
+static double whole_support(const struct kf_domain *domain, size_t count, const double *v)
+{
+    (void)domain, (void)count, (void)v;
+    return INFINITY;
+}
+
+static double ball_support(const struct kf_domain *domain, size_t count, const double *v)
+{
+    return domain->first * kf_norm(count, v);
+}
+
+static double box_support(const struct kf_domain *domain, size_t count, const double *v)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += fmax(-v[k] * domain->first, -v[k] * domain->second);
+    return sum;
+}
+
+static double simplex_support(const struct kf_domain *domain, size_t count, const double *v)
+{
+    (void)domain;
+    double most = count ? -v[0] : 0;
+    for (size_t k = 1; k < count; k++)
+        most = fmax(most, -v[k]);
+    return most;
+}
+
 static const struct kf_domain_type types[] = {
-    {"none", "none", "the whole space", 0, whole_project, whole_extent, whole_extent, NULL, NULL, false},
-    {"ball", "ball:R", "Euclidean norm at most R", 1, ball_project, ball_radius, ball_diameter, NULL, NULL, false},
-    {"box", "box:LO:HI", "every coordinate between LO and HI (a step costs the dimension)", 2, box_project, box_radius,
-     box_diameter, box_lowest, box_highest, false},
-    {"simplex", "simplex", "coordinates >= 0 that sum to 1 (a step costs the dimension)", 0, simplex_project,
-     simplex_radius, simplex_diameter, simplex_lowest, simplex_highest, true},
+    {
+        .name = "none",
+        .form = "none",
+        .summary = "the whole space",
+        .project = whole_project,
+        .radius = whole_extent,
+        .diameter = whole_extent,
+        .rounding = none_lost,
+        .support = whole_support,
+    },
+    {
+        .name = "ball",
+        .form = "ball:R",
+        .summary = "Euclidean norm at most R",
+        .numbers = 1,
+        .project = ball_project,
+        .radius = ball_radius,
+        .diameter = ball_diameter,
+        .rounding = ball_rounding,
+        .support = ball_support,
+    },
+    {
+        .name = "box",
+        .form = "box:LO:HI",
+        .summary = "every coordinate between LO and HI (a step costs the dimension)",
+        .numbers = 2,
+        .project = box_project,
+        .radius = box_radius,
+        .diameter = box_diameter,
+        .rounding = none_lost,
+        .support = box_support,
+        .lowest = box_lowest,
+        .highest = box_highest,
+    },
+    {
+        .name = "simplex",
+        .form = "simplex",
+        .summary = "coordinates >= 0 that sum to 1 (a step costs the dimension)",
+        .project = simplex_project,
+        .radius = simplex_radius,
+        .diameter = simplex_diameter,
+        .rounding = simplex_rounding,
+        .support = simplex_support,
+        .lowest = simplex_lowest,
+        .highest = simplex_highest,
+        .constant_sum = true,
+    },
 };
 
 const struct kf_domain_type *kf_domain_entry(size_t k)

@@ -17,6 +17,10 @@ struct kf_domain_type {
     /* The largest norm of a point of D; infinite when unbounded. */
     double (*radius)(const struct kf_domain *domain, size_t count);
     double (*diameter)(const struct kf_domain *domain, size_t count);
+    /* How far what project() makes of x may be from the nearest point, for rounding. */
+    double (*rounding)(const struct kf_domain *domain, size_t count);
+    /* The largest -v.y, y in D. */
+    double (*support)(const struct kf_domain *domain, size_t count, const double *v);
     /* Where D is given by bounds that are the same for all coordinates, and perhaps by their sum; otherwise NULL. */
     double (*lowest)(const struct kf_domain *domain);
     double (*highest)(const struct kf_domain *domain);

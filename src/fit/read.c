@@ -50,8 +50,7 @@ static double measure_bound(struct kf_problem *problem)
 {
     double *gradient = kf_borrow(problem);
     kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gradient, NULL, problem->factors[0]);
-    kf_complete_gradient(&problem->objective, gradient, problem->x, gradient);
-    double bound = kf_gap_bound(problem, problem->x, gradient);
+    double bound = kf_gap_bound_of_pass(problem, problem->x, gradient, gradient);
     kf_give_back(problem, gradient);
     return bound;
 }

@@ -6,18 +6,6 @@
 #include "base/memory.h"
 #include "fit/durable.h"
 
-/* W and the largest curvature from all points: W loses digits to subtraction, and a maximum cannot be taken back. */
-static void compute_constants(keepfit_fit *fit)
-{
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    objective->weight_total = objective->curvature_most = objective->zero_total = 0;
-    objective->row_most = objective->target_most = 0;
-    for (size_t j = 0; j < problem->points.count; j++)
-        kf_objective_count(objective, j);
-    fit->left = 0;
-}
-
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
 {
     return fit->arrivals ? fit->arrivals[j] : fit->arrived - fit->problem.points.count + 1 + j;
@@ -60,12 +48,12 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     kf_iterate_write(problem);
     if (fit->arrivals)
         memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
-    double weight = problem->points.place[j].weight;
-    objective->weight_total = fmax(objective->weight_total - weight, 0);
-    objective->zero_total = fmax(objective->zero_total - weight * kf_loss_at_zero(objective, j), 0);
+    bool stale = kf_objective_discount(objective, j);
     kf_points_remove(&problem->points, j);
-    if (++fit->left > problem->points.count)
-        compute_constants(fit);
+    if (++fit->left > problem->points.count || stale) {
+        kf_objective_recount(objective);
+        fit->left = 0;
+    }
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
         objective->lambda = fit->options->lambda_total / objective->weight_total;
     return true;

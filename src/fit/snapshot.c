@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 /* 1 has no points whose slopes are older than x (method/hold.h). */
-#define SNAPSHOT_VERSION 3
+#define SNAPSHOT_VERSION 4
 #define NAME_ROOM 64
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -125,10 +125,22 @@ static bool outputs_fit(const keepfit_fit *fit)
     return many ? outputs == (classes ? classes : 1) : outputs == 1;
 }
 
+/* An older snapshot says nothing of what rounding has done to the sums that it has: the points are counted anew, and the method begins
+ * with a pass. */
+static void make_up_for_rounding(keepfit_fit *fit)
+{
+    const struct kf_running *running = &fit->running[fit->running_count - 1];
+    kf_objective_recount(&fit->problem.objective);
+    if (running->method->forget)
+        running->method->forget(&fit->problem, running->state);
+}
+
 keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
     archive_fit(fit, archive, error);
     kf_archive_require(archive, archive->status != KEEPFIT_OK || (outputs_fit(fit) && map_points(fit)));
+    if (archive->status == KEEPFIT_OK && archive->version < KF_VERSION_WITH_ROUNDING)
+        make_up_for_rounding(fit);
     if (archive->status == KEEPFIT_OK && strcmp(fit->asked->name, "auto") == 0)
         kf_choice_recall(fit);
     if (archive->status == KEEPFIT_NO_MEMORY)

@@ -75,13 +75,31 @@ static void archive_size(struct kf_problem *problem, struct kf_archive *archive)
         archive->status = KEEPFIT_NO_MEMORY;
 }
 
+/* What is counted of the points besides; older versions have it not, and who reads one counts anew (fit/snapshot.c). */
+static void archive_counts(struct kf_objective *objective, struct kf_archive *archive)
+{
+    if (archive->version < KF_VERSION_WITH_ROUNDING)
+        return;
+    objective->weights.high = objective->weight_total;
+    double *reals[] = {&objective->weights.low, &objective->weights.error, &objective->zeros.low,
+                       &objective->zeros.error, &objective->row_masses};
+    for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
+        kf_archive_real(archive, reals[k]);
+    kf_archive_count(archive, &objective->longest, SIZE_MAX);
+    size_t columns = objective->hidden ? 0 : objective->slots;
+    for (size_t k = 0; k < columns; k++) {
+        kf_archive_real(archive, &objective->columns[k].mass);
+        kf_archive_real(archive, &objective->columns[k].most);
+    }
+}
+
 void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive)
 {
     struct kf_objective *objective = &problem->objective;
     archive_size(problem, archive);
     kf_problem_archive_vector(problem, archive, &problem->x);
     double *reals[] = {&objective->lambda,     &objective->weight_total, &objective->curvature_most,
-                       &objective->zero_total, &objective->row_most,     &objective->target_most,
+                       &objective->zeros.high, &objective->row_most,     &objective->target_most,
                        &problem->work,         &problem->bound,          &problem->target};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
@@ -92,5 +110,6 @@ void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive)
     for (size_t k = 0; k < 4; k++)
         kf_archive_number(archive, &state[k]);
     kf_archive_require(archive, state[0] | state[1] | state[2] | state[3]); /* from 0 nothing else ever comes */
+    archive_counts(objective, archive);
     archive_iterate(problem, archive);
 }

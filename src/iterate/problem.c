@@ -25,7 +25,7 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     if (status != KEEPFIT_OK)
         return status;
     bool projects = !kf_domain_is_whole(&problem->domain);
-    if (!kf_problem_vector(problem, &problem->x) || (projects && !kf_problem_vector(problem, &problem->scratch)) ||
+    if (!kf_problem_vector(problem, &problem->x) || !kf_problem_vector(problem, &problem->doubt) || (projects && !kf_problem_vector(problem, &problem->scratch)) ||
         (projects && !kf_problem_vector(problem, &problem->spare)))
         return kf_fail_memory(error);
     return KEEPFIT_OK;
@@ -41,6 +41,7 @@ void kf_problem_free(struct kf_problem *problem)
         free(problem->factors[k]);
     free(problem->objective.scores);
     free(problem->objective.pair_sums);
+    free(problem->objective.columns);
     kf_network_free(&problem->objective);
     kf_iterate_free(&problem->iterate);
     kf_points_free(&problem->points);
@@ -117,6 +118,18 @@ static bool grow_factors(struct kf_problem *problem, size_t needed)
     return true;
 }
 
+/* One for each slot, or, of user-written objectives, for each number of x. */
+static bool grow_columns(struct kf_objective *objective, size_t needed)
+{
+    size_t before = objective->columns_capacity;
+    if (objective->hidden || needed <= before)
+        return true;
+    if (!KF_RESERVE(objective->columns, objective->columns_capacity, needed))
+        return false;
+    memset(objective->columns + before, 0, (objective->columns_capacity - before) * sizeof *objective->columns);
+    return true;
+}
+
 /* The memory for an objective of the new size. */
 static bool make_room(struct kf_problem *problem, const struct kf_objective *larger)
 {
@@ -124,6 +137,7 @@ static bool make_room(struct kf_problem *problem, const struct kf_objective *lar
     if (larger->slots + larger->hidden + 1 > SIZE_MAX / sizeof(double) / 4 / columns)
         return false;
     return grow_vectors(problem, kf_dimension(larger)) && grow_factors(problem, larger->type->factor_count(larger)) &&
+           grow_columns(&problem->objective, larger->slots) &&
            (!larger->hidden || kf_network_reserve(&problem->objective, larger->slots, larger->outputs));
 }
 
@@ -189,70 +203,4 @@ void kf_project(const struct kf_problem *problem, double *x)
 {
     size_t free = problem->objective.free;
     problem->domain.type->project(&problem->domain, kf_size(problem) - free, x + free, problem->scratch);
-}
-
-double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient)
-{
-    size_t size = kf_size(problem), free = problem->objective.free;
-    if (!(mu > 0))
-        return NAN;
-    if (kf_domain_is_whole(&problem->domain))
-        return kf_square(size - free, gradient + free) / (2 * mu);
-    double *y = problem->spare, bound = 0;
-    for (size_t k = 0; k < size; k++)
-        y[k] = x[k] - gradient[k] / mu;
-    kf_project(problem, y);
-    for (size_t k = free; k < size; k++) {
-        double move = x[k] - y[k];
-        bound += gradient[k] * move - mu / 2 * move * move;
-    }
-    return bound > 0 ? bound : 0;
-}
-
-/* |x*| at most, x* the optimum without its intercept: that of the domain; and as lambda |x*|^2 <= g* <= g(0), where 0 is in it. */
-static double optimum_norm_most(const struct kf_problem *problem)
-{
-    const struct kf_objective *objective = &problem->objective;
-    const struct kf_domain *domain = &problem->domain;
-    const struct kf_domain_type *type = domain->type;
-    bool has_zero = !type->constant_sum && (!type->lowest || (type->lowest(domain) <= 0 && type->highest(domain) >= 0));
-    double norm = type->radius(domain, kf_size(problem) - objective->free);
-    return has_zero ? fmin(norm, sqrt(objective->zero_total * kf_inverse_weight(objective) / objective->lambda)) : norm;
-}
-
-/* |b*| at most, for a best intercept b*. Beyond it all scores would lie on one side of their targets, or all points of one class
- * would cost nothing, and a smaller one were no worse. Infinite where no score is enough (logistic, softmax). */
-static double intercept_most(const struct kf_problem *problem)
-{
-    const struct kf_objective *objective = &problem->objective;
-    double scores = objective->loss->targets == KF_NUMBERS ? objective->target_most : objective->loss->settled;
-    return scores + objective->row_most * optimum_norm_most(problem);
-}
-
-bool kf_bounds_gap(const struct kf_problem *problem)
-{
-    return !problem->objective.free || isfinite(problem->objective.loss->settled);
-}
-
-double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient)
-{
-    const struct kf_objective *objective = &problem->objective;
-    if (objective->hidden)
-        return NAN;
-    double bound = kf_held_bound(problem, 2 * objective->lambda, x, gradient);
-    if (!objective->free)
-        return bound;
-    bound += fabs(gradient[0]) * (fabs(x[0]) + intercept_most(problem));
-    return isfinite(bound) ? bound : NAN;
-}
-
-double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient)
-{
-    const struct kf_objective *objective = &problem->objective;
-    double bound = kf_gap_bound(problem, x, gradient);
-    if (!isnan(bound) || !(objective->lambda > 0))
-        return bound;
-    double curve = objective->loss ? 0.1 * objective->loss->curve_bound(objective->delta) : 1;
-    return kf_held_bound(problem, 2 * objective->lambda, x, gradient) +
-           kf_square(objective->free, gradient) / (2 * curve);
 }

@@ -10,9 +10,9 @@
 #include "base/random.h"
 #include "domain/domain.h"
 #include "iterate/iterate.h"
-#include "objective/objective.h"
+#include "objective/rounding.h"
 
-#define KF_VECTORS_MOST 32
+#define KF_VECTORS_MOST 48
 #define KF_FACTOR_BUFFERS 4
 
 struct kf_problem {
@@ -35,6 +35,7 @@ struct kf_problem {
     const volatile int *stop;  /* a flag that ends the stage's work early; may be NULL */
     double *scratch;           /* one vector, for projections; NULL where there are none */
     double *spare;             /* another, for kf_gap_bound inside a domain */
+    double *doubt;             /* what the numbers of a gradient may be off by, while a bound is made of them */
     double *factors[KF_FACTOR_BUFFERS]; /* factors of single points */
 
     double **vectors[KF_VECTORS_MOST]; /* all vectors of the model's size, x and scratch included */
@@ -102,18 +103,23 @@ void kf_project(const struct kf_problem *problem, double *x);
 
 /* max over y in D of -gradient.(y-x) - mu/2 |y-x|^2, attained at y = P(x - gradient/mu): by strong convexity no point of D
  * is better than x by more. In the whole space it is |gradient|^2/(2 mu). A free intercept b adds |its gradient| |b - b*|, where
- * b* is known to lie within bounds (squared, huber, hinge). NaN where nothing is proved: mu = 0, other free coordinates, or a
- * network, which is not convex. */
-double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient);
+ * b* is known to lie within bounds (squared, huber, hinge). The gradient's numbers may be off by those of `doubt` (kf_complete_doubt; may be
+ * NULL), and all of it by a vector no longer than `more`; rounding is taken into account. NaN where nothing is proved: mu = 0, other free coordinates, or a network, which is not convex. */
+double kf_gap_bound(const struct kf_problem *problem, const double *x, const double *gradient, const double *doubt,
+                    double more);
+/* The same after a pass at x, whose sum is given; gradient receives what it makes (and may be the sum itself). */
+double kf_gap_bound_of_pass(struct kf_problem *problem, const double *x, double *sum, double *gradient);
 
 /* Whether kf_gap_bound is a number, lambda being above 0. */
 bool kf_bounds_gap(const struct kf_problem *problem);
 
-/* The same over the coordinates that are not free, for any function of convexity mu. */
-double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient);
+/* The same over the coordinates that are not free, for any function of convexity mu; `more` is how far the gradient may be off besides, as
+ * a length. */
+double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient,
+                     const double *doubt, double more);
 
-/* The same where it is proved. With free coordinates an estimate: the bound of the others, plus the gain of the free ones if their
- * curvature were a tenth of the largest possible. */
+/* About as much, without looking at rounding. With free coordinates that have no bound: that of the others, plus the gain of the free ones
+ * if their curvature were a tenth of the largest possible. */
 double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient);
 
 #endif

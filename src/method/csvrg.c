@@ -184,8 +184,7 @@ static double first_bound(struct kf_problem *problem, struct kf_csvrg *csvrg)
     struct kf_objective *objective = &problem->objective;
     const double *x = kf_read(problem);
     kf_gradient_sum(objective, x, 1, csvrg->anchor, NULL, problem->factors[0]);
-    kf_complete_gradient(objective, csvrg->anchor, x, csvrg->anchor);
-    return kf_gap_bound(problem, x, csvrg->anchor);
+    return kf_gap_bound_of_pass(problem, x, csvrg->anchor, csvrg->anchor);
 }
 
 /* Gradient descent on f_1 until its gap is proved to be at most epsilon/2, which is looked at after 0, 1, 3, 7, ... steps: a

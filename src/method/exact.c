@@ -33,7 +33,11 @@ struct exact {
     size_t behind;          /* newest points that are not in it */
     double *first;          /* q */
     double square;          /* sum w b^2 */
-    size_t left;            /* points that have left since S was summed */
+    bool stale;             /* S has not been summed of all points */
+    size_t left;            /* points that have left since S was summed, */
+    double *peak;           /* the largest that S's diagonal has been since then, */
+    double square_peak;     /* and that of `square` */
+    double operations;      /* on each number since then */
     double *residual, *direction, *bent, *solved;
     struct kf_quadratic quadratic; /* inside a domain */
 };
@@ -41,7 +45,7 @@ struct exact {
 static keepfit_status exact_create(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    double **vectors[] = {&exact->first, &exact->residual, &exact->direction, &exact->bent, &exact->solved};
+    double **vectors[] = {&exact->first, &exact->peak, &exact->residual, &exact->direction, &exact->bent, &exact->solved};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
         if (!kf_problem_vector(problem, vectors[k]))
             return kf_fail_memory(error);
@@ -82,11 +86,15 @@ static void add_point(struct kf_problem *problem, struct exact *exact, size_t j,
     double weight = sign * problem->points.place[j].weight, target = problem->points.place[j].target;
     objective->type->add(objective, weight * target, j, &(double){1}, exact->first);
     exact->square += weight * target * target;
+    exact->square_peak = fmax(exact->square_peak, exact->square);
+    exact->operations++;
     for (size_t p = 0; p < row.count; p++) {
         double *column = exact->second + (row.index ? row.index[p] : p) * exact->stride;
         double scale = weight * row.value[p];
         for (size_t q = p; q < row.count; q++)
             column[row.index ? row.index[q] : q] += scale * row.value[q];
+        size_t slot = row.index ? row.index[p] : p;
+        exact->peak[slot] = fmax(exact->peak[slot], exact->second[slot * exact->stride + slot]);
     }
 }
 
@@ -227,39 +235,94 @@ static void sum_anew(struct kf_problem *problem, struct exact *exact)
 {
     memset(exact->second, 0, exact->stride * exact->stride * sizeof *exact->second);
     kf_clear(problem, exact->first);
-    exact->square = 0;
+    kf_clear(problem, exact->peak);
+    exact->square = exact->square_peak = exact->operations = 0;
     exact->left = 0;
+    exact->stale = false;
+    exact->factor_size = exact->behind = 0;
     for (size_t j = 0; j < problem->points.count; j++)
         add_point(problem, exact, j, 1);
+}
+
+/* Operations that a term of S, q or the squares takes, on its way in. */
+#define TERM_OPERATIONS 6
+
+/* The gradient -2/W (q - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
+ * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak) (docs/guarantee.md, "Rounding"). */
+static void complete(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    size_t size = kf_size(problem);
+    double scale = 2 * kf_inverse_weight(&problem->objective), along = sqrt(exact->square_peak), *doubt = problem->doubt;
+    for (size_t k = 0; k < size; k++)
+        along += sqrt(exact->peak[k]) * fabs(problem->x[k]);
+    double share = kf_gamma(exact->operations + TERM_OPERATIONS + (double)size + 8) * along * KF_UPWARD;
+    for (size_t k = 0; k < size; k++) {
+        double ridge = k < problem->objective.free ? 0 : diagonal * fabs(problem->x[k]);
+        doubt[k] = (scale * (share * sqrt(exact->peak[k]) + 8 * KF_UNIT * (ridge + fabs(exact->residual[k])))) * KF_UPWARD;
+        exact->residual[k] *= -scale;
+    }
+}
+
+/* The objective times W: sum w b^2 - 2 q.x + x.(S + diagonal) x = sum w b^2 - q.x - residual.x, and what that may be off by. */
+static struct kf_goal losses_of(const struct kf_problem *problem, const struct exact *exact, double diagonal)
+{
+    size_t size = kf_size(problem);
+    double along = sqrt(exact->square_peak), ridge = 0;
+    for (size_t k = 0; k < size; k++) {
+        along += sqrt(exact->peak[k]) * fabs(problem->x[k]);
+        ridge += k < problem->objective.free ? 0 : diagonal * problem->x[k] * problem->x[k];
+    }
+    double losses = exact->square - kf_dot(size, exact->first, problem->x) - kf_dot(size, exact->residual, problem->x);
+    double gamma = kf_gamma(exact->operations + TERM_OPERATIONS + 2 * (double)size + 16);
+    return (struct kf_goal){.losses = losses, .off = 2 * gamma * (along * along + ridge) * KF_UPWARD};
+}
+
+/* Bound and target of x as it is. */
+static void judge(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    measure_residual(problem, exact, diagonal);
+    struct kf_goal goal = losses_of(problem, exact, diagonal);
+    problem->target = kf_goal_target(&goal, problem, 0);
+    complete(problem, exact, diagonal);
+    problem->bound = kf_gap_bound(problem, problem->x, exact->residual, problem->doubt, 0);
+}
+
+/* x from S and q. False: no memory. */
+static bool find_optimum(struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    if (!kf_domain_is_whole(&problem->domain)) {
+        exact->behind = 0; /* there is no factor to follow */
+        return solve_inside(problem, exact, diagonal);
+    }
+    if (refresh_factor(problem, exact, diagonal))
+        solve(problem, exact, diagonal);
+    polish_intercept(problem, exact, diagonal);
+    return true;
+}
+
+/* What rounding has left of points that are gone may be what keeps the bound above the target. */
+static bool is_worth_summing(const struct kf_problem *problem, const struct exact *exact)
+{
+    return exact->left > 0 && !(problem->bound <= problem->target);
 }
 
 /* x from S and q, and what it is worth. */
 static keepfit_status exact_settle(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    size_t size = kf_size(problem);
     double diagonal = problem->objective.lambda * problem->objective.weight_total;
-    if (exact->left > problem->points.count)
+    if (exact->stale || exact->left > problem->points.count)
         sum_anew(problem, exact);
-    if (!kf_domain_is_whole(&problem->domain)) {
-        if (!solve_inside(problem, exact, diagonal))
-            return kf_fail_memory(error);
-        exact->behind = 0; /* there is no factor to follow */
-    } else {
-        if (!refresh_factor(problem, exact, diagonal))
-            return kf_fail(error, KEEPFIT_DIVERGED,
-                           "stage %zu: the normal equations are not positive definite "
-                           "(values too large, or lambda too small)",
-                           problem->points.count);
-        solve(problem, exact, diagonal);
-        polish_intercept(problem, exact, diagonal);
-    }
-    measure_residual(problem, exact, diagonal);
-    /* the objective times W: sum w b^2 - 2 q.x + x.(S + diagonal)x */
-    double total = exact->square - kf_dot(size, exact->first, problem->x) - kf_dot(size, exact->residual, problem->x);
-    problem->target = kf_goal_target(&(struct kf_goal){.losses = total}, problem, 0);
-    kf_scale(size, -2 * kf_inverse_weight(&problem->objective), exact->residual); /* now the gradient */
-    problem->bound = kf_gap_bound(problem, problem->x, exact->residual);
+    if (!find_optimum(problem, exact, diagonal))
+        return kf_fail_memory(error);
+    judge(problem, exact, diagonal);
+    if (!is_worth_summing(problem, exact) || !kf_affords(problem, problem->points.count))
+        return KEEPFIT_OK;
+    kf_charge(&problem->objective, problem->points.count);
+    sum_anew(problem, exact);
+    if (!find_optimum(problem, exact, diagonal))
+        return kf_fail_memory(error);
+    judge(problem, exact, diagonal);
     return KEEPFIT_OK;
 }
 
@@ -272,7 +335,8 @@ static keepfit_status exact_take(struct kf_problem *problem, void *state, keepfi
                        size, SIZE_MOST);
     if (!grow(exact, size))
         return kf_fail_memory(error);
-    add_point(problem, exact, problem->points.count - 1, 1);
+    if (!exact->stale)
+        add_point(problem, exact, problem->points.count - 1, 1);
     kf_charge(&problem->objective, 1); /* the point's gradient at 0, which is q's share of it */
     exact->behind++;
     return KEEPFIT_OK;
@@ -287,9 +351,18 @@ static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepf
 static void exact_leave(struct kf_problem *problem, void *state, size_t j)
 {
     struct exact *exact = state;
+    if (exact->stale)
+        return;
     add_point(problem, exact, j, -1);
     exact->left++;
     exact->factor_size = exact->behind = 0;
+}
+
+/* What is known is not of all points, or not of how they are. */
+static void exact_forget(struct kf_problem *problem, void *state)
+{
+    (void)problem;
+    ((struct exact *)state)->stale = true;
 }
 
 /* The lower triangle of the first `size` columns. */
@@ -305,6 +378,12 @@ static void exact_archive(struct kf_problem *problem, void *state, struct kf_arc
     size_t size = kf_size(problem), stride = exact->stride;
     kf_problem_archive_vector(problem, archive, &exact->first);
     kf_archive_real(archive, &exact->square);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING) {
+        kf_problem_archive_vector(problem, archive, &exact->peak);
+        kf_archive_real(archive, &exact->square_peak);
+        kf_archive_real(archive, &exact->operations);
+        kf_archive_flag(archive, &exact->stale);
+    }
     kf_archive_real(archive, &exact->factor_diagonal);
     kf_archive_count(archive, &exact->left, SIZE_MAX);
     kf_archive_count(archive, &exact->behind, problem->points.count);
@@ -341,6 +420,7 @@ const struct kf_method kf_exact = {
     .state_size = sizeof(struct exact),
     .create = exact_create,
     .stage = exact_stage,
+    .forget = exact_forget,
     .leave = exact_leave,
     .take = exact_take,
     .settle = exact_settle,

@@ -28,8 +28,7 @@ static keepfit_status gd_stage(struct kf_problem *problem, void *state, keepfit_
     double step = kf_step_fixed(problem, &gd->step);
     for (uint64_t t = 0;; t++) {
         kf_drift_recompute(problem, problem->points.count, NULL);
-        kf_complete_gradient(&problem->objective, problem->iterate.drift, problem->x, gd->gradient);
-        problem->bound = kf_gap_bound(problem, problem->x, gd->gradient);
+        problem->bound = kf_gap_bound_of_pass(problem, problem->x, problem->iterate.drift, gd->gradient);
         if (problem->bound <= problem->options->epsilon || t == gd->inner)
             return KEEPFIT_OK;
         kf_step(problem, step, kf_inverse_weight(&problem->objective), NULL, 0);
@@ -44,4 +43,5 @@ const struct kf_method kf_gd = {
     .state_size = sizeof(struct gd),
     .create = gd_create,
     .stage = gd_stage,
+    .settle = gd_stage,
 };

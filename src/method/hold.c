@@ -66,8 +66,9 @@ static void measure_anew(struct kf_problem *problem, struct kf_hold *hold)
 /* |g|_{H^-1} with H as it would be for all points. */
 static double decrement_now(const struct kf_problem *problem, const struct kf_hold *hold)
 {
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     double share = fmin(hold->curvature.weight / problem->objective.weight_total, 1);
-    return sqrt(kf_curvature_decrement(&hold->curvature, problem) / share);
+    return sqrt(kf_curvature_decrement(&hold->curvature, problem, &tracked) / share);
 }
 
 /* A pass has shown what the modelled gradient, which said 0, was off by. */
@@ -98,12 +99,15 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
 {
     double *slopes = room_for_slopes(problem, hold);
     kf_gradient_sum(&problem->objective, problem->x, problem->points.count, hold->sum, slopes, problem->factors[0]);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    kf_rounding_of_pass(&problem->objective, problem->x, hold->off);
     hold->remembered = slopes != NULL;
     hold->modelled = hold->matching = false;
+    hold->moved_most = hold->moved_off = 0;
     hold->curvature.error = 0;
     measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
-    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    kf_curvature_move(&hold->curvature, problem, &tracked);
     learn_doubt(problem, hold);
 }
 
@@ -126,6 +130,9 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
     double *factors = problem->factors[0];
     kf_factors(objective, &problem->iterate.view, newest, factors);
     objective->type->add(objective, 1, newest, factors, hold->sum);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    double blur = kf_rounding_of_point(objective, problem->x, newest, factors, 0, &tracked);
+    hold->curvature.blur = fmax(hold->curvature.blur, blur);
     hold->remembered = hold->remembered && room_for_slopes(problem, hold);
     if (hold->remembered)
         hold->slopes[newest] = factors[0];
@@ -133,7 +140,7 @@ keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_err
         hold->moved[newest] = 0;
     else if (hold->modelled)
         return kf_fail_memory(error);
-    kf_goal_take(&hold->goal, problem);
+    kf_goal_take(&hold->goal, problem, blur);
     kf_intercept_take(&hold->intercept, problem, newest);
     bool room =
         kf_curvature_take(&hold->curvature, problem, newest, factors[0]) && kf_spread_take(problem, &hold->spread);
@@ -152,7 +159,7 @@ static double bound_with_intercept(struct kf_problem *problem, struct kf_hold *h
     else if (!serves && kf_affords(problem, problem->points.count) &&
              kf_gap_estimate(problem, problem->x, hold->gradient) <= problem->target) /* or x has to move in any case */
         kf_intercept_gather(&hold->intercept, problem, NULL);
-    return kf_intercept_bound(&hold->intercept, problem, hold->gradient);
+    return kf_intercept_bound(&hold->intercept, problem, hold->gradient, problem->doubt);
 }
 
 /* From the norm of a gradient that is off by something; hold->gradient is complete. Infinite where an intercept is free. */
@@ -160,9 +167,8 @@ static double bound_of_model(const struct kf_problem *problem, const struct kf_h
 {
     if (problem->objective.free || !hold->curvature.certified)
         return INFINITY;
-    double length =
-        sqrt(kf_square(kf_size(problem), hold->gradient)) + kf_curvature_error_norm(&hold->curvature, problem);
-    return length * length / (4 * problem->objective.lambda);
+    return kf_held_bound(problem, 2 * problem->objective.lambda, problem->x, hold->gradient, problem->doubt,
+                         kf_curvature_error_norm(&hold->curvature, problem));
 }
 
 /* A closer look at what has become of the Hessian's curvatures. */
@@ -180,19 +186,46 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
         double off = decrement_now(problem, hold) + hold->doubt * hold->distance;
         return off * off / 2;
     }
-    double bound = kf_curvature_bound(&hold->curvature, problem, enough);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    double bound = kf_curvature_bound(&hold->curvature, problem, &tracked, enough);
     if (!(bound <= enough) && refine(problem, hold))
-        bound = kf_curvature_bound(&hold->curvature, problem, enough);
+        bound = kf_curvature_bound(&hold->curvature, problem, &tracked, enough);
     if (bound <= enough || (hold->modelled && isfinite(bound)))
         return bound;
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
+    kf_complete_doubt(&problem->objective, &tracked, problem->x, problem->doubt);
     if (hold->modelled)
         return bound_of_model(problem, hold);
-    bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient)); /* which may be NaN: then the first one */
+    bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient, problem->doubt, 0)); /* which may be NaN: then the first one */
     if (isfinite(bound))
         return bound;
     bound = bound_with_intercept(problem, hold);
     return isinf(bound) && kf_is_limited(problem) ? NAN : bound;
+}
+
+/* The same if there were no rounding in the sum. */
+static double bound_without_rounding(struct kf_problem *problem, struct kf_hold *hold, double enough)
+{
+    kf_copy(problem, hold->aside, hold->off);
+    kf_clear(problem, hold->off);
+    double bound = best_bound(problem, hold, enough);
+    kf_copy(problem, hold->off, hold->aside);
+    return bound;
+}
+
+/* Where rounding in the sum is what keeps the bound above the target, the sum is made anew, with all that can be known of it. */
+static void look_closely(struct kf_problem *problem, struct kf_hold *hold)
+{
+    struct kf_objective *objective = &problem->objective;
+    if (problem->bound <= problem->target || hold->modelled || hold->origin || !objective->loss || objective->hidden ||
+        !kf_affords(problem, problem->points.count) ||
+        !(bound_without_rounding(problem, hold, problem->target) <= problem->target))
+        return;
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    double *slopes = hold->remembered ? hold->slopes : NULL;
+    kf_gradient_sum_closely(objective, problem->x, &tracked, hold->aside, slopes, problem->factors[0]);
+    kf_curvature_move(&hold->curvature, problem, &tracked);
+    kf_hold_judge(problem, hold);
 }
 
 /* Whether the points that the Hessian was made of are too few of all. */
@@ -236,9 +269,10 @@ void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold)
 
 void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses)
 {
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     measure_anew(problem, hold);
-    hold->goal.losses = losses;
-    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    kf_goal_set(&hold->goal, problem, problem->x, losses);
+    kf_curvature_move(&hold->curvature, problem, &tracked);
 }
 
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
@@ -252,18 +286,21 @@ static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
     problem->target = kf_goal_target(&hold->goal, problem, hold->square);
     double enough = (kf_hold_is_early(problem, hold) ? 1 : SOLVE_TO) * problem->target;
     problem->bound = best_bound(problem, hold, enough);
-    return problem->bound <= enough;
+    return problem->bound <= enough || bound_without_rounding(problem, hold, enough) <= enough;
 }
 
-/* What the losses at least change by along the direction from x, as far as the sum tells. */
-static double foreseen_change(const struct kf_problem *problem, const struct kf_hold *hold)
+/* What the losses at least change by from x along so much of the direction, backwards too, as far as the sum tells. */
+static double foreseen_change(const struct kf_problem *problem, const struct kf_hold *hold, double length)
 {
-    double change = kf_dot(kf_size(problem), hold->sum, hold->direction);
-    if (!hold->modelled)
-        return change;
-    if (!hold->curvature.certified)
+    size_t size = kf_size(problem);
+    double change = length * kf_dot(size, hold->sum, hold->direction), off = 0;
+    if (hold->modelled && !hold->curvature.certified)
         return NAN;
-    return change - hold->curvature.error * kf_curvature_length(&hold->curvature, hold->direction);
+    for (size_t k = 0; k < size; k++)
+        off += fabs(hold->direction[k]) * (hold->off[k] + kf_gamma((double)size + 8) * fabs(hold->sum[k]));
+    if (hold->modelled)
+        off += hold->curvature.error * kf_curvature_length(&hold->curvature, hold->direction);
+    return change - fabs(length) * off * KF_UPWARD;
 }
 
 /* Where the points' scores will have moved to by the direction. False: no memory. */
@@ -282,16 +319,28 @@ static bool foresee_moves(struct kf_problem *problem, struct kf_hold *hold)
     return true;
 }
 
+/* What the scores of a step along the direction, and with them the moves so far, are off by: in the products, in the sums, and in where x
+ * gets to. */
+static struct kf_moves foresee_rounding(const struct kf_problem *problem, const struct kf_hold *hold, double *most)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double along = kf_score_most(objective, hold->direction);
+    *most = hold->moved_most + along;
+    double off = kf_score_rounding(objective, along) + KF_UNIT * (*most + along + kf_score_most(objective, problem->x));
+    return (struct kf_moves){hold->trial, (hold->moved_off + off) * KF_UPWARD};
+}
+
 /* x moves along the direction, and everything that is known of it follows, but for `moved`. */
 static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double error, double most)
 {
-    double change = foreseen_change(problem, hold);
-    kf_curvature_follow(&hold->curvature, &hold->optimum, problem, hold->slopes, hold->direction, hold->sum);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    double change = foreseen_change(problem, hold, 1);
+    kf_curvature_follow(&hold->curvature, &hold->optimum, problem, hold->slopes, hold->direction, &tracked);
     kf_add(kf_size(problem), 1, hold->direction, problem->x);
     hold->modelled = true;
     measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
-    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    kf_curvature_move(&hold->curvature, problem, &tracked);
     kf_curvature_doubt(&hold->curvature, error, most);
 }
 
@@ -299,11 +348,12 @@ static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double
 static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
-    double error, most;
+    double error, most, farthest;
     if (!hold->reuse || !hold->remembered || !curvature->certified || !saves_gradients(problem) ||
         !foresee_moves(problem, hold))
         return false;
-    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->trial, &most);
+    struct kf_moves moves = foresee_rounding(problem, hold, &farthest);
+    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, &moves, &most);
     if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
         return false;
     struct kf_goal goal = hold->goal;
@@ -311,19 +361,24 @@ static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
     bool modelled = hold->modelled, rough = curvature->rough;
     kf_copy(problem, hold->start, problem->x);
     kf_copy(problem, hold->start_sum, hold->sum);
+    kf_copy(problem, hold->start_off, hold->off);
     move_unseen(problem, hold, error, most);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     double enough = UNSEEN_MOST * problem->target;
-    if (kf_curvature_bound(curvature, problem, enough) <= enough) {
+    if (kf_curvature_bound(curvature, problem, &tracked, enough) <= enough) {
         memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
+        hold->moved_most = farthest;
+        hold->moved_off = moves.off;
         problem->steps++;
         return true;
     }
     kf_copy(problem, problem->x, hold->start);
     kf_copy(problem, hold->sum, hold->start_sum);
+    kf_copy(problem, hold->off, hold->start_off);
     hold->goal = goal;
     hold->square = square;
     hold->modelled = modelled;
-    kf_curvature_move(curvature, problem, hold->sum);
+    kf_curvature_move(curvature, problem, &tracked);
     kf_curvature_doubt(curvature, was_off, stretch);
     curvature->rough = rough;
     return false;
@@ -343,9 +398,11 @@ static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
     problem->steps++;
     for (size_t k = 0; k < size; k++)
         hold->sum[k] = k < objective->free ? 0 : -2 * objective->lambda * objective->weight_total * problem->x[k];
+    kf_clear(problem, hold->off);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
-    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    kf_curvature_move(&hold->curvature, problem, &tracked);
     for (size_t k = 0; k < size; k++)
         hold->direction[k] = problem->x[k] - hold->origin[k];
     hold->distance = kf_curvature_length(&hold->curvature, hold->direction);
@@ -361,10 +418,12 @@ static void go_back(struct kf_problem *problem, struct kf_hold *hold, bool model
         return;
     }
     kf_copy(problem, hold->sum, hold->start_sum);
+    kf_copy(problem, hold->off, hold->start_off);
     hold->remembered = false;
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
-    kf_curvature_move(&hold->curvature, problem, hold->sum);
+    kf_curvature_move(&hold->curvature, problem, &tracked);
 }
 
 /* Early on steps lead far. Along one on which no score moves by more than s, curvatures fall by exp(-M s) at most, and a step that stops at
@@ -392,8 +451,9 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     double value = far ? kf_objective_value(&problem->objective, problem->x) : 0;
     kf_copy(problem, hold->start, problem->x);
     kf_copy(problem, hold->start_sum, hold->sum);
+    kf_copy(problem, hold->start_off, hold->off);
     for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, problem->points.count); tries++) {
-        double change = (length - at) * foreseen_change(problem, hold);
+        double change = foreseen_change(problem, hold, length - at);
         kf_copy(problem, problem->x, hold->start);
         kf_add(size, length, hold->direction, problem->x);
         at = length;
@@ -420,7 +480,11 @@ static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_
 static void correct_sum(struct kf_problem *problem, struct kf_hold *hold)
 {
     const struct kf_objective *objective = &problem->objective;
-    for (size_t j = 0; j < hold->curvature.points && hold->modelled && !hold->matching; j++) {
+    if (!hold->modelled || hold->matching)
+        return;
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    kf_rounding_of_correction(objective, hold->moved_most, (double)hold->curvature.points, &tracked);
+    for (size_t j = 0; j < hold->curvature.points; j++) {
         double more = kf_curve_recalled(problem, j, hold->slopes[j]) - hold->optimum.curve[j],
                factor = more * hold->moved[j];
         if (factor != 0)
@@ -434,12 +498,14 @@ static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
     struct kf_curvature *curvature = &hold->curvature;
     const double *slopes = hold->remembered ? hold->slopes : NULL;
     bool extends = hold->modelled && hold->matching && kf_curvature_may_extend(curvature, problem);
+    double blur = hold->modelled ? curvature->blur : 0; /* slopes are of then */
     correct_sum(problem, hold);
     keepfit_status status = extends ? kf_curvature_extend(curvature, &hold->optimum, problem, slopes)
                                     : kf_curvature_anchor(curvature, &hold->optimum, problem, slopes);
     hold->matching = status == KEEPFIT_OK && slopes;
+    curvature->blur = fmax(curvature->blur, blur);
     for (size_t j = 0; j < problem->points.count && hold->matching && hold->modelled; j++)
-        curvature->before = fmax(curvature->before, fabs(hold->moved[j]));
+        curvature->before = fmax(curvature->before, fabs(hold->moved[j]) + hold->moved_off);
     return status;
 }
 
@@ -447,10 +513,12 @@ static keepfit_status anchor(struct kf_problem *problem, struct kf_hold *hold)
 static void certify(struct kf_problem *problem, struct kf_hold *hold, double decrement)
 {
     struct kf_curvature *curvature = &hold->curvature;
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     if (curvature->certified || kf_hold_is_early(problem, hold) || !(decrement < CERTIFY_BELOW * problem->target) ||
-        !kf_curvature_certify(curvature, &hold->optimum, problem, hold->sum, problem->target) || !hold->modelled)
+        !kf_curvature_certify(curvature, &hold->optimum, problem, &tracked, problem->target) || !hold->modelled)
         return;
-    double most, error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, hold->moved, &most);
+    struct kf_moves moves = {hold->moved, hold->moved_off};
+    double most, error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, &moves, &most);
     kf_curvature_doubt(curvature, error, most);
 }
 
@@ -497,6 +565,7 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
     keepfit_status status =
         kf_optimum_find(&hold->optimum, problem, share * problem->target, problem->x, hold->sum, error);
     problem->steps++;
+    kf_rounding_of_pass(&problem->objective, problem->x, hold->off);
     hold->remembered = hold->modelled = false;
     hold->curvature.error = 0;
     measure_anew(problem, hold);
@@ -519,6 +588,7 @@ static keepfit_status solve_anew(struct kf_problem *problem, struct kf_hold *hol
          k++) {
         kf_intercept_bring_back(&hold->intercept, problem);
         status = solve_once(problem, hold, share, error);
+        look_closely(problem, hold);
         if (kf_hold_is_good(problem, hold))
             break;
         if (hold->intercept.known)
@@ -544,15 +614,16 @@ static keepfit_status settle(struct kf_problem *problem, struct kf_hold *hold, k
     if (!hold->tracked)
         track(problem, hold);
     kf_hold_judge(problem, hold);
+    look_closely(problem, hold);
     if (kf_is_limited(problem) && kf_curvature_suits(problem)) {
         kf_spread_work(problem, hold);
         return KEEPFIT_OK;
     }
     if (kf_hold_is_good(problem, hold))
         return KEEPFIT_OK;
-    if (kf_curvature_suits(problem) && (model_step(problem, hold) || improve(problem, hold)))
-        return KEEPFIT_OK;
-    return solve_anew(problem, hold, error);
+    bool improved = kf_curvature_suits(problem) && (model_step(problem, hold) || improve(problem, hold));
+    look_closely(problem, hold);
+    return improved ? KEEPFIT_OK : solve_anew(problem, hold, error);
 }
 
 keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error)

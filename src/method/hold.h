@@ -25,8 +25,9 @@
 
 struct kf_hold {
     bool reuse;  /* Newton's steps with the Hessian of an earlier x, while it serves */
-    double *sum; /* of the points' gradients at problem->x */
-    double *gradient, *direction, *start, *start_sum;
+    double *sum, *off; /* of the points' gradients at problem->x, and by how much each number may be off */
+    double *gradient, *direction, *start, *start_sum, *start_off;
+    double *aside; /* what `off` was, or room, within one function */
     double square;  /* |x|^2 over the regularised coordinates */
     bool tracked;   /* sum is valid for all points but the newest */
     double *origin; /* for estimates: x when its gradient was last computed, */
@@ -36,6 +37,7 @@ struct kf_hold {
     bool modelled;   /* at an earlier x, from which scores have moved by `moved`; sum is what H makes of that */
     bool matching;   /* the curvatures in H are those of the slopes, as far as it has points */
     double *slopes, *moved, *trial;
+    double moved_most, moved_off; /* no number of `moved` is larger in size, nor off by more */
     size_t slopes_capacity, moved_capacity, trial_capacity;
     struct kf_goal goal;
     struct kf_curvature curvature;
@@ -55,6 +57,11 @@ double kf_hold_advantage(struct kf_problem *problem, void *state);
 void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive);
 void kf_hold_forget(struct kf_problem *problem, void *state);
 void kf_hold_destroy(void *state);
+
+static inline struct kf_tracked kf_hold_tracked(const struct kf_hold *hold)
+{
+    return (struct kf_tracked){hold->sum, hold->off};
+}
 
 /* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
 double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold);

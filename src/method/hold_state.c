@@ -10,7 +10,8 @@ keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, 
 {
     hold->reuse = reuse;
     hold->curvature.plain = hold->spread.curvature.plain = !reuse;
-    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
+    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) && kf_problem_vector(problem, &hold->off) &&
+                kf_problem_vector(problem, &hold->start_off) && kf_problem_vector(problem, &hold->aside) &&
                 kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
                 kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
     bool spread = kf_is_limited(problem); /* which is proved in any case */
@@ -44,8 +45,11 @@ void kf_hold_leave(struct kf_problem *problem, void *state, size_t j)
                      kf_curvature_of(&hold->curvature, &hold->optimum, problem, hold->slopes, j) * hold->moved[j];
     else
         kf_factors(&problem->objective, &problem->iterate.view, j, factors);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     problem->objective.type->add(&problem->objective, -1, j, factors, hold->sum);
-    kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j);
+    double blur = kf_rounding_of_point(&problem->objective, problem->x, j, factors,
+                                       hold->modelled ? hold->moved_off : 0, &tracked);
+    kf_goal_drop(&hold->goal, problem, &problem->iterate.view, j, blur);
     hold->intercept.known = false;
     if (hold->remembered)
         kf_points_close_gap(hold->slopes, problem->points.count, 1, j);
@@ -62,8 +66,10 @@ double kf_hold_advantage(struct kf_problem *problem, void *state)
     struct kf_hold *hold = state;
     if (!hold->tracked || !hold->curvature.certified)
         return 1;
+    struct kf_tracked tracked = kf_hold_tracked(hold);
     kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
-    return 2 * kf_gap_bound(problem, problem->x, hold->gradient) / kf_curvature_decrement(&hold->curvature, problem);
+    return 2 * kf_gap_bound(problem, problem->x, hold->gradient, NULL, 0) /
+           kf_curvature_decrement(&hold->curvature, problem, &tracked);
 }
 
 static void archive_moves(struct kf_problem *problem, struct kf_hold *hold, struct kf_archive *archive)
@@ -84,6 +90,11 @@ void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive 
 {
     struct kf_hold *hold = state;
     kf_problem_archive_vector(problem, archive, &hold->sum);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING) {
+        kf_problem_archive_vector(problem, archive, &hold->off);
+        kf_archive_real(archive, &hold->moved_most);
+        kf_archive_real(archive, &hold->moved_off);
+    }
     kf_problem_archive_vector(problem, archive, &hold->origin);
     kf_archive_real(archive, &hold->square);
     kf_archive_flag(archive, &hold->tracked);

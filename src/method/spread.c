@@ -16,7 +16,8 @@
 bool kf_spread_create(struct kf_problem *problem, struct kf_spread *spread)
 {
     spread->length = 1;
-    return kf_problem_vector(problem, &spread->x) && kf_problem_vector(problem, &spread->sum);
+    return kf_problem_vector(problem, &spread->x) && kf_problem_vector(problem, &spread->sum) &&
+           kf_problem_vector(problem, &spread->off);
 }
 
 void kf_spread_free(struct kf_spread *spread)
@@ -43,6 +44,8 @@ void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, str
     spread->job = (enum kf_job)job;
     kf_problem_archive_vector(problem, archive, &spread->x);
     kf_problem_archive_vector(problem, archive, &spread->sum);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING)
+        kf_problem_archive_vector(problem, archive, &spread->off);
     if (job == KF_TRYING) /* otherwise it is what the last one left */
         kf_archive_count(archive, &spread->done, problem->points.count);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
@@ -78,6 +81,7 @@ static void try_point(struct kf_problem *problem, struct kf_spread *spread, size
     double *factors = problem->factors[0];
     kf_factors(objective, &there, j, factors);
     objective->type->add(objective, sign, j, factors, spread->sum);
+    kf_rounding_of_point(objective, spread->x, j, factors, 0, &(struct kf_tracked){spread->sum, spread->off});
     if (!values_matter(problem, spread))
         return;
     double weight = sign * problem->points.place[j].weight;
@@ -165,6 +169,7 @@ static void begin_try(struct kf_problem *problem, struct kf_hold *hold)
     else
         kf_add(kf_size(problem), spread->length, hold->direction, spread->x);
     kf_clear(problem, spread->sum);
+    kf_clear(problem, spread->off);
     spread->done = 0;
     spread->losses = spread->fall = spread->at_zero = 0;
     spread->job = KF_TRYING;
@@ -252,6 +257,7 @@ static void end_try(struct kf_problem *problem, struct kf_hold *hold)
     }
     kf_copy(problem, problem->x, spread->x);
     kf_copy(problem, hold->sum, spread->sum);
+    kf_copy(problem, hold->off, spread->off);
     kf_hold_has_moved(problem, hold, spread->losses);
     settle(problem, hold);
     double after = kf_hold_aim(problem, hold);
@@ -303,7 +309,8 @@ static void end_measuring(struct kf_problem *problem, struct kf_hold *hold)
     spread->chosen = true;
     if (again)
         return;
-    kf_curvature_end_measuring(&spread->curvature, problem, hold->sum);
+    struct kf_tracked tracked = kf_hold_tracked(hold);
+    kf_curvature_end_measuring(&spread->curvature, problem, &tracked);
     take_over(problem, hold);
 }
 

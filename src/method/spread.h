@@ -21,7 +21,7 @@ enum kf_job { KF_IDLE, KF_TRYING, KF_GATHERING, KF_MEASURING };
 
 struct kf_spread {
     enum kf_job job;
-    double *x, *sum; /* trying: x', and the gradient sum there of the points done */
+    double *x, *sum, *off; /* trying: x', the gradient sum there of the points done, and what that may be off by */
     size_t done;
     double length, promise; /* of the step; the squared decrement, where it began */
     double losses, fall;    /* of the points done: their losses at x', and how much less that is than at x, */

@@ -41,6 +41,8 @@
 #define USUAL_SHARE 0.75
 #define ESTIMATE_SHARE 0.5
 #define SYNCHRONISE 1024 /* points, at most, between two computations of the three products */
+/* They are computed anew at once where rounding in them is more than this share of the target, and the bound exceeds it. */
+#define BLURRED_FROM 0.01
 
 struct table {
     double *factors; /* of every point */
@@ -50,7 +52,10 @@ struct table {
     double usual;         /* steps that a walk took lately */
     bool filled;          /* the table has all points but the newest */
     bool stale;           /* some were taken at another x */
+    uint64_t taken;       /* points that have come or left since it was filled */
     double mm, mx, xx;    /* |m|^2, m.x, |x|^2 */
+    double mm_off, mx_off; /* what rounding may have done to these, */
+    double off, length;    /* and to m, as a length; |m|, or a little more */
     unsigned followed;    /* points since these were computed */
     struct kf_goal goal;
 };
@@ -72,20 +77,33 @@ static bool has_products(const struct kf_problem *problem)
     return kf_domain_is_whole(&problem->domain) && !problem->objective.free && kf_is_single(&problem->objective);
 }
 
-/* The bound, or estimate, from all of m and x. */
-static double measure(struct kf_problem *problem, struct table *table)
+/* What the gradient m/W + 2 lambda x may be off by, as a length. */
+static double doubt_of(const struct kf_problem *problem, const struct table *table)
+{
+    double mean = kf_inverse_weight(&problem->objective), mu = 2 * problem->objective.lambda;
+    return (mean * table->off + 6 * KF_UNIT * (mean * table->length + mu * sqrt(table->xx))) * KF_UPWARD;
+}
+
+/* The bound from all of m and x, or, where it is not to be proved, an estimate. */
+static double measure(struct kf_problem *problem, struct table *table, bool proves)
 {
     const double *x = kf_read(problem);
     double *gradient = kf_borrow(problem);
     size_t size = kf_size(problem), free = problem->objective.free;
+    double upward = 1 + kf_gamma((double)size + 8);
     kf_drift_read(problem, gradient);
     table->mm = kf_square(size, gradient);
     table->mx = kf_dot(size, gradient, x);
-    table->xx = kf_square(size - free, x + free);
+    table->xx = kf_square(size - free, x + free) * upward;
+    table->length = sqrt(table->mm) * upward;
+    table->mm_off = kf_gamma((double)size + 8) * table->mm * upward;
+    table->mx_off = kf_gamma((double)size + 8) * table->length * sqrt(table->xx) * upward;
     table->followed = 0;
     kf_spend(problem, 2.0 * (double)size);
     kf_complete_gradient(&problem->objective, gradient, x, gradient);
-    double bound = kf_gap_estimate(problem, x, gradient);
+    double bound = proves && kf_bounds_gap(problem)
+                       ? kf_gap_bound(problem, x, gradient, NULL, doubt_of(problem, table))
+                       : kf_gap_estimate(problem, x, gradient);
     kf_give_back(problem, gradient);
     return bound;
 }
@@ -94,27 +112,55 @@ static double measure(struct kf_problem *problem, struct table *table)
 static double bound_now(struct kf_problem *problem, struct table *table)
 {
     if (!has_products(problem) || table->followed > SYNCHRONISE)
-        return measure(problem, table);
+        return measure(problem, table, true);
     double mean = kf_inverse_weight(&problem->objective), mu = 2 * problem->objective.lambda;
-    double of_m = mean * mean * table->mm, of_x = mu * mu * table->xx;
-    double square = of_m + 2 * mean * mu * table->mx + of_x;
-    if (square < 1e-9 * (of_m + of_x))
-        return measure(problem, table);
-    return (square + 1e-13 * (of_m + of_x)) / (2 * mu);
+    double of_m = mean * mean * table->mm, of_both = 2 * mean * mu * table->mx, of_x = mu * mu * table->xx;
+    double off = mean * mean * table->mm_off + 2 * mean * mu * table->mx_off +
+                 16 * KF_UNIT * (of_m + fabs(of_both) + of_x);
+    double length = sqrt(fmax(of_m + of_both + of_x, 0) + off) + doubt_of(problem, table);
+    double bound = length * length / (2 * mu) * KF_UPWARD + KF_UNDERFLOW;
+    bool blurred = off / (2 * mu) > BLURRED_FROM * problem->target;
+    return bound > problem->target && blurred ? measure(problem, table, true) : bound;
 }
 
-/* m changes by scale times what the factors of point j stand for. */
-static void change_drift(struct kf_problem *problem, struct table *table, double scale, size_t j, const double *factors)
+/* The three products follow a change of m by factor times row j, whose score may be off by `blur`. */
+static void follow(struct kf_problem *problem, struct table *table, double factor, size_t j, double blur)
 {
-    if (has_products(problem)) {
-        struct kf_pair on = kf_iterate_dots(problem, j); /* with x and with m */
-        keepfit_row row = kf_points_row(&problem->points, j);
-        double factor = scale * factors[0];
-        table->mm += factor * (2 * on.second + factor * kf_square(row.count, row.value));
-        table->mx += factor * on.first;
-        table->followed++;
-    }
+    struct kf_pair on = kf_iterate_dots(problem, j); /* with x and with m */
+    keepfit_row row = kf_points_row(&problem->points, j);
+    double square = kf_square(row.count, row.value), gamma = kf_gamma((double)row.count + 8);
+    double reach = fabs(factor) * sqrt(square);
+    table->mm += factor * (2 * on.second + factor * square);
+    table->mx += factor * on.first;
+    table->mm_off += (gamma * reach * (4 * table->length + 2 * reach) + 2 * KF_UNIT * fabs(table->mm)) * KF_UPWARD;
+    table->mx_off += (2 * fabs(factor) * blur + 2 * KF_UNIT * fabs(table->mx)) * KF_UPWARD;
+    table->followed++;
+}
+
+/* m changes by scale times what the factors of point j stand for. Returns what the point's scores may be off by. */
+static double change_drift(struct kf_problem *problem, struct table *table, double scale, size_t j,
+                           const double *factors)
+{
+    const struct kf_objective *objective = &problem->objective;
+    keepfit_row row = kf_points_row(&problem->points, j);
+    double blur, size = sqrt(kf_square(objective->type->factor_count(objective), factors));
+    double reach = objective->loss ? sqrt(kf_square(row.count, row.value)) * size : size;
+    table->off += kf_rounding_length(objective, kf_read(problem), j, factors, table->length + reach, &blur);
+    if (has_products(problem))
+        follow(problem, table, scale * factors[0], j, blur);
+    table->length += reach * (1 + kf_gamma((double)row.count + 8));
     kf_drift_add(problem, scale, j, factors);
+    return blur;
+}
+
+/* The table is filled with gradients at x, and m is their sum. */
+static void fill(struct kf_problem *problem, struct table *table)
+{
+    kf_drift_recompute(problem, problem->points.count, table->factors);
+    kf_rounding_of_pass(&problem->objective, kf_read(problem), problem->doubt);
+    table->off = sqrt(kf_square(kf_size(problem), problem->doubt)) * (1 + kf_gamma((double)kf_size(problem) + 8));
+    table->stale = false;
+    table->taken = 0;
 }
 
 static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
@@ -131,10 +177,9 @@ static void go_back(struct kf_problem *problem, struct table *table)
     kf_read(problem);
     kf_copy(problem, problem->x, table->before);
     kf_load(problem);
-    kf_drift_recompute(problem, problem->points.count, table->factors);
+    fill(problem, table);
     problem->iterate.overflown = false;
     table->step = fmax(0.25 * table->step, STEP_LEAST);
-    table->stale = false;
 }
 
 /* A look at the estimate costs O(d), and a round of steps should not be cheaper than that; but four passes over few points with
@@ -175,12 +220,12 @@ static bool walk_until(struct kf_problem *problem, struct table *table, double e
         uint64_t usual = (uint64_t)fmin(USUAL_SHARE * table->usual, (double)ROUNDS_IDLE * (double)round);
         uint64_t steps = walked == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;
         walk(problem, table, steps);
-        double now = measure(problem, table);
+        double now = measure(problem, table, false);
         walked += steps;
         take_note(&progress, now);
         if (!(now <= GONE_ASTRAY * estimate)) {
             go_back(problem, table);
-            estimate = measure(problem, table);
+            estimate = measure(problem, table, false);
             continue;
         }
         table->step = now < estimate ? fmin(1.1 * table->step, most) : fmax(0.5 * table->step, STEP_LEAST);
@@ -199,23 +244,36 @@ static void remember_start(struct kf_problem *problem, struct table *table)
         kf_drift_read(problem, table->sum);
 }
 
+/* sum.(x - before), less what rounding and the sum's own error may have added. */
+static double least_change(const struct kf_problem *problem, const struct table *table, const double *x)
+{
+    double change = 0, sizes = 0, square = 0;
+    for (size_t k = 0; k < kf_size(problem); k++) {
+        double move = x[k] - table->before[k], term = table->sum[k] * move;
+        change += term;
+        sizes += fabs(term);
+        square += move * move;
+    }
+    double gamma = kf_gamma((double)kf_size(problem) + 8);
+    return change - (gamma * sizes + table->off * sqrt(square)) * (1 + gamma) * KF_UPWARD;
+}
+
 static void tell_goal(struct kf_problem *problem, struct table *table, bool exact)
 {
     double change = NAN;
     const double *x = kf_read(problem);
     if (table->sum && exact)
-        change = kf_dot(kf_size(problem), table->sum, x) - kf_dot(kf_size(problem), table->sum, table->before);
+        change = least_change(problem, table, x);
     kf_goal_move(&table->goal, problem, x, change);
 }
 
 /* Makes m exact where that was asked for, and looks where that leaves us. */
 static void make_exact(struct kf_problem *problem, struct table *table)
 {
-    if (problem->options->guarantee == KF_GUARANTEE_PROVED && table->stale) {
-        kf_drift_recompute(problem, problem->points.count, table->factors);
-        table->stale = false;
-    }
-    problem->bound = measure(problem, table);
+    bool proves = problem->options->guarantee == KF_GUARANTEE_PROVED;
+    if (proves && table->stale)
+        fill(problem, table);
+    problem->bound = measure(problem, table, proves);
     problem->target = kf_goal_target(&table->goal, problem, table->xx);
 }
 
@@ -228,11 +286,21 @@ static bool reserve(const struct kf_problem *problem, struct table *table)
 /* All points at once, at the beginning and when remembered gradients are void. */
 static void begin(struct kf_problem *problem, struct table *table)
 {
-    kf_drift_recompute(problem, problem->points.count, table->factors);
+    fill(problem, table);
     kf_goal_move(&table->goal, problem, kf_read(problem), NAN);
     table->filled = true;
-    table->stale = false;
-    measure(problem, table);
+    measure(problem, table, false);
+}
+
+/* The bound would do if it were not for what rounding has left of points that came and went: then the table is filled anew. */
+static void clear_up(struct kf_problem *problem, struct table *table)
+{
+    if (table->stale || !table->taken || problem->bound <= problem->target ||
+        problem->options->guarantee != KF_GUARANTEE_PROVED || !kf_affords(problem, problem->points.count) ||
+        !(measure(problem, table, false) <= problem->target))
+        return;
+    fill(problem, table);
+    problem->bound = measure(problem, table, true);
 }
 
 /* The bound, and what it takes to bring it down. */
@@ -246,6 +314,7 @@ static keepfit_status table_settle(struct kf_problem *problem, void *state, keep
         begin(problem, table);
     problem->target = kf_goal_target(&table->goal, problem, table->xx);
     problem->bound = bound_now(problem, table);
+    clear_up(problem, table);
     struct progress progress = {.least = problem->bound};
     bool reached = true;
     while (reached && !(problem->bound <= problem->target) && progress.idle < WALKS_IDLE) {
@@ -276,8 +345,8 @@ static keepfit_status table_take(struct kf_problem *problem, void *state, keepfi
         return KEEPFIT_OK; /* with all the others, when they settle */
     double *factors = table->factors + newest * each;
     kf_factors(objective, &problem->iterate.view, newest, factors);
-    kf_goal_take(&table->goal, problem);
-    change_drift(problem, table, 1, newest, factors);
+    kf_goal_take(&table->goal, problem, change_drift(problem, table, 1, newest, factors));
+    table->taken++;
     return KEEPFIT_OK;
 }
 
@@ -293,8 +362,9 @@ static void table_leave(struct kf_problem *problem, void *state, size_t j)
     size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
     if (!table->filled)
         return;
-    change_drift(problem, table, -1, j, table->factors + j * each);
-    kf_goal_drop(&table->goal, problem, &problem->iterate.view, j);
+    double blur = change_drift(problem, table, -1, j, table->factors + j * each);
+    kf_goal_drop(&table->goal, problem, &problem->iterate.view, j, blur);
+    table->taken++;
     kf_points_close_gap(table->factors, count, each, j);
 }
 
@@ -321,6 +391,12 @@ static void table_archive(struct kf_problem *problem, void *state, struct kf_arc
     table->followed = (unsigned)followed;
     kf_archive_flag(archive, &table->filled);
     kf_archive_flag(archive, &table->stale);
+    if (archive->version >= KF_VERSION_WITH_ROUNDING) {
+        double *rounding[] = {&table->mm_off, &table->mx_off, &table->off, &table->length};
+        for (size_t k = 0; k < sizeof rounding / sizeof rounding[0]; k++)
+            kf_archive_real(archive, rounding[k]);
+        kf_archive_number(archive, &table->taken);
+    }
     kf_goal_archive(&table->goal, archive);
     kf_archive_array(archive, &table->factors, &table->factors_capacity,
                      table->filled ? problem->points.count * each : 0);

@@ -72,6 +72,13 @@ static double logistic_curve_bound(double delta)
     return 0.25;
 }
 
+static double logistic_bend(double z, double b, double delta, double blur)
+{
+    UNUSED(delta);
+    double here = kf_logistic_tail(b * z, 1) * kf_logistic_tail(-b * z, 1);
+    return fmin(0.25, here * exp(blur) * (1 + 0x1p-40) + 0x1p-960);
+}
+
 static double logistic_slope_bound(double score, double b, double delta)
 {
     UNUSED(b), UNUSED(delta);
@@ -97,6 +104,12 @@ static void huber_curve(const double *z, size_t outputs, double b, double delta,
 {
     UNUSED(outputs);
     curve[0] = fabs(z[0] - b) <= delta ? 2 : 0;
+}
+
+static double huber_bend(double z, double b, double delta, double blur)
+{
+    double past = fabs(z - b) - delta;
+    return past > blur + 0x1p-50 * (fabs(z - b) + delta) ? 0 : 2;
 }
 
 static double huber_slope_bound(double score, double b, double delta)
@@ -133,6 +146,12 @@ static double hinge_curve_bound(double delta)
     return 1 / delta;
 }
 
+static double hinge_bend(double z, double b, double delta, double blur)
+{
+    double short_by = 1 - b * z, off = blur + 0x1p-50 * (1 + fabs(z));
+    return short_by + off < 0 || short_by - off > delta ? 0 : 1 / delta;
+}
+
 static double hinge_slope_bound(double score, double b, double delta)
 {
     UNUSED(b);
@@ -152,10 +171,10 @@ static double largest(const double *z, size_t outputs)
 static double softmax_value(const double *z, size_t outputs, double b, double delta)
 {
     UNUSED(delta);
-    double top = largest(z, outputs), sum = 0;
+    double top = largest(z, outputs), others = -1; /* the largest itself is exp(0) */
     for (size_t k = 0; k < outputs; k++)
-        sum += exp(z[k] - top);
-    return log(sum) + (top - z[(size_t)b]);
+        others += z[k] == top && others < 0 ? 1 : exp(z[k] - top);
+    return log1p(others) + (top - z[(size_t)b]);
 }
 
 static void softmax_probabilities(const double *z, size_t outputs, double *p)
@@ -205,11 +224,13 @@ static void squared_curves_of(size_t count, const double *slopes, double *curves
         curves[k] = 2;
 }
 
+/* A slope is off by at most 8 units of itself: so p(1-p) is by 16 of itself, or, where 1-p is the small one, by as many of 1. */
 static void logistic_curves_of(size_t count, const double *slopes, double *curves)
 {
     for (size_t k = 0; k < count; k++) {
-        double probability = fabs(slopes[k]);
-        curves[k] = probability * (1 - probability);
+        double probability = fabs(slopes[k]), curve = probability * (1 - probability);
+        double least = curve - 0x1p-48 * (probability > 0.5 ? 1 : curve);
+        curves[k] = least > 0 ? least : 0;
     }
 }
 
@@ -236,6 +257,7 @@ static const struct kf_loss losses[] = {
         .curve = logistic_curve,
         .curves_of = logistic_curves_of,
         .curve_bound = logistic_curve_bound,
+        .bend = logistic_bend,
         .slope_bound = logistic_slope_bound,
         .probabilities = true,
         .concordance = 1,
@@ -249,6 +271,7 @@ static const struct kf_loss losses[] = {
         .slope = huber_slope,
         .curve = huber_curve,
         .curve_bound = squared_curve_bound,
+        .bend = huber_bend,
         .slope_bound = huber_slope_bound,
         .concordance = INFINITY,
     },
@@ -260,6 +283,7 @@ static const struct kf_loss losses[] = {
         .slope = hinge_slope,
         .curve = hinge_curve,
         .curve_bound = hinge_curve_bound,
+        .bend = hinge_bend,
         .slope_bound = hinge_slope_bound,
         .concordance = INFINITY,
         .settled = 1,

@@ -29,10 +29,13 @@ struct kf_loss {
     void (*slopes_of)(const struct kf_kernels *kernels, size_t count, const double *b, double *z);
     /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
     void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
-    /* The second derivatives where the first ones are `slopes`, for losses of one score that bend by known amounts; or NULL. */
+    /* The second derivatives where the first ones are `slopes`, or as little less as makes them lower bounds in spite of rounding, for
+     * losses of one score that bend by known amounts; or NULL. */
     void (*curves_of)(size_t count, const double *slopes, double *curves);
     /* The largest eigenvalue that curve can have anywhere. */
     double (*curve_bound)(double delta);
+    /* The same for scores within `blur` of z; NULL: that of anywhere has to do. */
+    double (*bend)(double z, double b, double delta, double blur);
     /* The largest |slope| for scores within [-score, score] (of the score vector's norm). */
     double (*slope_bound)(double score, double b, double delta);
     bool probabilities;

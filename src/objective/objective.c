@@ -43,17 +43,58 @@ double kf_loss_at_zero(struct kf_objective *objective, size_t j)
     return value;
 }
 
+/* Its row in the columns. */
+static void count_row(struct kf_objective *objective, const keepfit_row *row, double weight)
+{
+    if (!objective->loss || objective->hidden) /* nothing is proved, or the user's gradients are counted in each pass */
+        return;
+    for (size_t e = 0; e < row->count; e++) {
+        struct kf_column *column = &objective->columns[row->index ? row->index[e] : e];
+        double size = fabs(row->value[e]);
+        column->mass += weight * size;
+        column->most = size > column->most ? size : column->most;
+    }
+    objective->longest = row->count > objective->longest ? row->count : objective->longest;
+}
+
 void kf_objective_count(struct kf_objective *objective, size_t j)
 {
     const struct kf_place *place = &objective->points->place[j];
     keepfit_row row = kf_points_row(objective->points, j);
     size_t lead = objective->free && objective->loss ? 1 : 0;
-    objective->weight_total += place->weight;
-    objective->zero_total += place->weight * kf_loss_at_zero(objective, j);
+    double length = sqrt(kf_square(row.count - lead, row.value + lead));
+    kf_sum_add(&objective->weights, place->weight);
+    kf_sum_add(&objective->zeros, place->weight * kf_loss_at_zero(objective, j));
+    objective->weight_total = objective->weights.high;
     objective->curvature_most =
         fmax(objective->curvature_most, place->weight * objective->type->curvature(objective, j));
-    objective->row_most = fmax(objective->row_most, sqrt(kf_square(row.count - lead, row.value + lead)));
+    objective->row_most = fmax(objective->row_most, length);
+    objective->row_masses += place->weight * length;
     objective->target_most = fmax(objective->target_most, fabs(place->target));
+    count_row(objective, &row, place->weight);
+}
+
+bool kf_objective_discount(struct kf_objective *objective, size_t j)
+{
+    const struct kf_place *place = &objective->points->place[j];
+    keepfit_row row = kf_points_row(objective->points, j);
+    kf_sum_add(&objective->weights, -place->weight);
+    kf_sum_add(&objective->zeros, -place->weight * kf_loss_at_zero(objective, j));
+    objective->weight_total = fmax(objective->weights.high, 0);
+    return place->weight * sqrt(kf_square(row.count, row.value)) > objective->row_masses / 2 ||
+           !kf_sum_is_sharp(&objective->weights) || !kf_sum_is_sharp(&objective->zeros);
+}
+
+void kf_objective_recount(struct kf_objective *objective)
+{
+    objective->weight_total = objective->curvature_most = 0;
+    objective->weights = objective->zeros = (struct kf_sum){0};
+    objective->row_most = objective->row_masses = objective->target_most = 0;
+    objective->longest = 0;
+    if (objective->columns)
+        memset(objective->columns, 0, objective->columns_capacity * sizeof *objective->columns);
+    for (size_t j = 0; j < objective->points->count; j++)
+        kf_objective_count(objective, j);
 }
 
 double kf_regulariser(const struct kf_objective *objective, const double *x)

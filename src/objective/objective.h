@@ -10,9 +10,15 @@
 #ifndef KF_OBJECTIVE_H
 #define KF_OBJECTIVE_H
 
+#include "base/sum.h"
 #include "history/points.h"
 #include "objective/loss.h"
 #include "objective/view.h"
+
+/* What all points have in one slot: sum w_j |a_j|, and max |a_j| (rounding.h). */
+struct kf_column {
+    double mass, most;
+};
 
 struct kf_objective {
     const struct kf_objective_type *type;
@@ -34,13 +40,18 @@ struct kf_objective {
     size_t free; /* leading coordinates of x that are neither regularised nor held by the domain */
 
     double lambda;         /* at this stage */
-    double weight_total;   /* W_i */
+    double weight_total;   /* W_i: weights.high */
+    struct kf_sum weights;
     double curvature_most; /* max over j of w_j * (curvature bound of loss_j) */
-    double zero_total;     /* sum of w_j times the loss where all scores are 0; 0 for user-written objectives */
+    struct kf_sum zeros;   /* sum of w_j times the loss where all scores are 0; 0 for user-written objectives */
     double zero_value;     /* the loss where all scores are 0, the same for all of so many classes; */
     size_t zero_outputs;   /* 0: not known yet */
     double row_most;       /* the largest |row|, free coordinates not counted */
     double target_most;    /* the largest |target| */
+    struct kf_column *columns;
+    size_t columns_capacity;
+    size_t longest;    /* entries of the longest row */
+    double row_masses; /* sum of w_j |row j| */
     uint64_t fo;
     bool callback_failed;
     bool
@@ -87,8 +98,12 @@ static inline double kf_inverse_weight(const struct kf_objective *objective)
     return objective->weight_total > 0 ? 1 / objective->weight_total : 0;
 }
 
-/* Point j's share in W, zero_total and the maxima. */
+/* Point j's share in W, the columns and the maxima. */
 void kf_objective_count(struct kf_objective *objective, size_t j);
+/* It is about to leave W. What is no sum cannot be taken back, and stays an upper bound. Returns whether all had better be counted anew
+ * without it: it was most of what there was, or W has lost digits. */
+bool kf_objective_discount(struct kf_objective *objective, size_t j);
+void kf_objective_recount(struct kf_objective *objective);
 /* Its loss where all scores are 0. */
 double kf_loss_at_zero(struct kf_objective *objective, size_t j);
 
@@ -115,6 +130,8 @@ void kf_charge(struct kf_objective *objective, uint64_t gradients);
  * any number of them (pass.c). */
 void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
                      double *scratch);
+/* So many additions, one after the other, does a number of that sum come from. */
+double kf_pass_depth(const struct kf_objective *objective);
 
 /* gradient = sum/W + 2*lambda*x: the gradient of g_i where sum is as above. */
 void kf_complete_gradient(const struct kf_objective *objective, const double *sum, const double *x, double *gradient);

@@ -3,6 +3,7 @@
  * The points are cut into chunks whose number depends on the data alone. Each chunk is summed by itself, and the chunks' sums
  * are added in order, whoever computed them: so the bits do not depend on the number of threads. A chunk is large enough for
  * the addition of its d-vector to be cheap beside it. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,12 @@ static size_t chunks_for(const struct kf_objective *objective)
     return chunks < 1 || !objective->loss || objective->hidden ? 1
            : chunks > CHUNKS_MOST                              ? CHUNKS_MOST
                                                                : (size_t)chunks;
+}
+
+double kf_pass_depth(const struct kf_objective *objective)
+{
+    size_t chunks = chunks_for(objective), count = objective->points->count;
+    return (double)(count / chunks + 1 + chunks);
 }
 
 /* Rows wider than this had better be added one by one: few of them fit into the fastest cache. */
@@ -83,6 +90,8 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
     struct kf_objective *objective = pass->objective;
     size_t from = chunk * pass->count / pass->chunks, to = (chunk + 1) * pass->count / pass->chunks;
     memset(sum, 0, kf_dimension(objective) * sizeof *sum);
+    if (objective->callbacks)
+        memset(objective->columns, 0, objective->columns_capacity * sizeof *objective->columns);
     if (kf_is_single(objective)) {
         sum_singles(pass, from, to, sum);
         return;
@@ -92,6 +101,8 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
         double *factors = pass->remembered ? pass->remembered + j * pass->each : scratch;
         objective->type->factors(objective, &x, j, factors);
         objective->type->add(objective, 1, j, factors, sum);
+        for (size_t k = 0; k < pass->each && objective->callbacks; k++)
+            objective->columns[k].mass += fabs(factors[k]); /* for the rounding of this sum (rounding.h) */
     }
 }
 

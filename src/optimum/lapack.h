@@ -6,6 +6,10 @@
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b,
              const int *ldb, int *info);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
+void dlauum_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+void dtrmm_(const char *side, const char *uplo, const char *transa, const char *diag, const int *m, const int *n,
+            const double *alpha, const double *a, const int *lda, double *b, const int *ldb);
 void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a,
             const int *lda, const double *beta, double *c, const int *ldc);

@@ -149,7 +149,7 @@ static double bound_at(struct kf_quadratic *quadratic, const struct kf_problem *
     double *gradient = quadratic->vector[3];
     kf_quadratic_product(quadratic, y, gradient);
     kf_add(quadratic->size, 1, c, gradient);
-    double bound = kf_held_bound(problem, mu, y, gradient);
+    double bound = kf_held_bound(problem, mu, y, gradient, NULL, 0);
     for (size_t k = 0; k < problem->objective.free; k++) {
         double curve = quadratic->hessian[k * quadratic->size + k];
         bound += curve > 0 ? gradient[k] * gradient[k] / (2 * curve) : 0;

@@ -83,6 +83,9 @@ static void find_rounding(const struct drawn *drawn, keepfit_fit *fit, struct st
     stage->floor = slope * slope / (4 * lambda);
     if (drawn->intercept) /* whose gradient, and so its rounding, is multiplied by how far the best one may be */
         stage->floor += 1e-11 * value;
+    /* That is a row's length times |x|, and with it its score's rounding; kinks leave nothing else to go by. */
+    if (drawn->intercept && (strcmp(drawn->loss, "huber") == 0 || strcmp(drawn->loss, "hinge") == 0))
+        stage->floor += 1e-14 * (1 + sqrt(bend * square)) * (1 + sqrt(stage->bends * value / lambda));
 }
 
 /* Whether something has to be proved. With a free intercept that takes an optimum that can be found, a Hessian and so a pass, which a limit may not
@@ -151,8 +154,9 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
         return;
     }
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
-    if (holds && (kf_curvature_bound(&hold->curvature, &fit->problem, report->target) == report->bound ||
-                  kf_curvature_bound(&hold->curvature, &fit->problem, 0) == report->bound))
+    struct kf_tracked tracked = holds ? kf_hold_tracked(hold) : (struct kf_tracked){NULL, NULL};
+    if (holds && (kf_curvature_bound(&hold->curvature, &fit->problem, &tracked, report->target) == report->bound ||
+                  kf_curvature_bound(&hold->curvature, &fit->problem, &tracked, 0) == report->bound))
         tally->by_curvature++;
     else
         tally->by_gradient++;
