@@ -164,16 +164,17 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
         archive_matrix(curvature, curvature->factor, archive);
     if (archive->version > 2 || curvature->gathering || curvature->measuring || curvature->certified)
         archive_matrix(curvature, curvature->hessian, archive);
-    if (curvature->measuring || curvature->certified)
+    if (curvature->measuring || curvature->certified) {
         archive_matrix(curvature, curvature->inverse, archive);
+        if (archive->version >= KF_VERSION_WITH_ROUNDING)
+            kf_archive_reals(archive, curvature->width, size);
+    }
     if (archive->reading && !reserve_columns(curvature))
         archive->status = KEEPFIT_NO_MEMORY;
     if (!curvature->certified)
         return;
     kf_archive_reals(archive, curvature->at_sum, size);
     kf_archive_reals(archive, curvature->at_x, size);
-    if (archive->version >= KF_VERSION_WITH_ROUNDING)
-        kf_archive_reals(archive, curvature->width, size);
 }
 
 /* The points of the anchor have nothing in new coordinates: there the Hessian is the regulariser's. */

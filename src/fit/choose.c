@@ -106,10 +106,8 @@ static keepfit_status change_to(keepfit_fit *fit, const struct kf_method *method
 keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
 {
     struct kf_choice *choice = &fit->choice;
-    if (strcmp(fit->asked->name, "auto") != 0) {
-        const struct kf_method *instead = fit->asked->instead ? fit->asked->instead(&fit->problem) : NULL;
-        return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, instead ? instead : fit->asked, error);
-    }
+    if (strcmp(fit->asked->name, "auto") != 0)
+        return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, fit->asked, error);
     const char *reason;
     const struct kf_method *first = kf_method_choose(&fit->problem, &reason);
     choice->rival = kf_method_rival(&fit->problem, first);

@@ -18,8 +18,6 @@ struct kf_method {
     bool looks_back;      /* reads the iterate before the last step; with a free intercept only the dense one can */
     bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound and problem->target */
     size_t state_size;
-    /* The method that takes this one's place for such a problem; may be NULL, and may say NULL. */
-    const struct kf_method *(*instead)(const struct kf_problem *problem);
     /* Registers vectors, reads options. The state is zeroed before. */
     keepfit_status (*create)(struct kf_problem *problem, void *state, keepfit_error *error);
     keepfit_status (*stage)(struct kf_problem *problem, void *state, keepfit_error *error);

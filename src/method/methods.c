@@ -11,7 +11,7 @@ extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
     .name = "auto",
-    .summary = "chooses among exact, quadratic, table and refit by loss, size, domain and measured work; holds "
+    .summary = "chooses among quadratic, table and refit by loss, size, domain and measured work; holds "
                "epsilon, proved",
     .holds_epsilon = true,
 };
@@ -23,7 +23,6 @@ static const struct kf_method *const methods[] = {
     &kf_table,
 };
 
-#define FEW_FEATURES 512
 /* Where no curvature is known, Newton's method beats sampled steps up to about this many. */
 #define FEW_COORDINATES 256
 
@@ -50,10 +49,6 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
     if (!(objective->lambda > 0)) {
         *reason = "without a regulariser nothing can be proved";
         return &kf_csvrg_method;
-    }
-    if (objective->loss == kf_loss_entry(0) && !objective->free && kf_size(problem) <= FEW_FEATURES) {
-        *reason = "squared loss and few features: the exact optimum costs one gradient a point";
-        return &kf_exact;
     }
     if (kf_curvature_suits(problem)) {
         *reason =

@@ -1,17 +1,8 @@
 /* Newton's method kept warm: hold and certify (hold.h) with the Hessian of an earlier x, which is made anew only when the
  * stream has outgrown it, x has left it, or steps with it no longer gain a digit. A new point costs 1 FO and O(d nnz) for
  * the bound; an improvement one pass of gradients, without a Hessian, or none where the curvatures prove that the gradient is known.
- *
- * For the squared loss the quadratic model is the objective itself, and nothing has to be held: exact takes its place. */
+ */
 #include "method/hold.h"
-
-extern const struct kf_method kf_exact;
-
-static const struct kf_method *quadratic_instead(const struct kf_problem *problem)
-{
-    const struct kf_objective *objective = &problem->objective;
-    return objective->loss && objective->loss->concordance == 0 && !objective->free ? &kf_exact : NULL;
-}
 
 static keepfit_status quadratic_create(struct kf_problem *problem, void *state, keepfit_error *error)
 {
@@ -26,7 +17,6 @@ const struct kf_method kf_quadratic_method = {
     .holds_epsilon = true,
     .draws_from = -1,
     .state_size = sizeof(struct kf_hold),
-    .instead = quadratic_instead,
     .create = quadratic_create,
     .stage = kf_hold_stage,
     .forget = kf_hold_forget,

@@ -110,20 +110,52 @@ static void add_exactly(double *number, double *low, double term)
     *number = sum;
 }
 
+/* The product of two numbers as two, of which the second is what the first lacks (Dekker); for numbers below 1e290. */
+static double product(double a, double b, double *low)
+{
+    const double split = 0x1p27 + 1;
+    double high = a * b, of_a = split * a, of_b = split * b;
+    double a1 = of_a - (of_a - a), a2 = a - a1, b1 = of_b - (of_b - b), b2 = b - b1;
+    *low = ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2;
+    return high;
+}
+
+/* The scores of point j, as if with twice the digits and then rounded. */
+static struct blurred close_scores(const struct kf_objective *objective, const keepfit_row *row, const double *x, double *z)
+{
+    size_t outputs = objective->outputs;
+    double blur = 0, twice = kf_gamma((double)row->count + 8);
+    for (size_t k = 0; k < outputs; k++) {
+        double sum = 0, low = 0, sizes = 0;
+        for (size_t e = 0; e < row->count; e++) {
+            double rest, term = product(row->value[e], x[(row->index ? row->index[e] : e) * outputs + k], &rest);
+            add_exactly(&sum, &low, term);
+            low += rest;
+            sizes += fabs(term);
+        }
+        z[k] = sum + low;
+        blur = fmax(blur, KF_UNIT * fabs(z[k]) + 2 * twice * twice * sizes);
+    }
+    return (struct blurred){z[0], blur * KF_UPWARD + KF_UNDERFLOW};
+}
+
 void kf_gradient_sum_closely(struct kf_objective *objective, const double *x, const struct kf_tracked *tracked,
                              double *low, double *remembered, double *scratch)
 {
     size_t outputs = objective->outputs, size = kf_dimension(objective), count = objective->points->count;
-    const struct kf_view view = kf_dense_view(x);
+    objective->fo += count;
     memset(tracked->sum, 0, size * sizeof *low);
     memset(tracked->off, 0, size * sizeof *low);
     memset(low, 0, size * sizeof *low);
     for (size_t j = 0; j < count; j++) {
         double *factors = remembered ? remembered + j * outputs : scratch;
-        kf_factors(objective, &view, j, factors);
+        const struct kf_place *place = &objective->points->place[j];
         keepfit_row row = kf_points_row(objective->points, j);
-        double of_scores =
-            objective->points->place[j].weight * rounding_of_slopes(objective, j, look_at_scores(objective, &row, x));
+        struct blurred scores = close_scores(objective, &row, x, factors);
+        kf_loss_slopes(objective->loss, factors, outputs, place->target, objective->delta, factors);
+        for (size_t k = 0; k < outputs; k++)
+            factors[k] *= place->weight;
+        double of_scores = place->weight * rounding_of_slopes(objective, j, scores);
         for (size_t e = 0; e < row.count; e++)
             for (size_t k = 0; k < outputs; k++) {
                 size_t at = (row.index ? row.index[e] : e) * outputs + k;

@@ -277,7 +277,7 @@ static void test_elements(const struct kf_kernels *plain, const struct kf_kernel
     *same &= memcmp(&first, &second, sizeof first) == 0;
     for (size_t k = 0; k < count; k++) {
         double off = fabs(second.own[k] - second.used[k]) * second.far[k] + second.own[k] * second.bent[k];
-        *right &= second.off[k] >= off && second.off[k] <= off * (1 + 1e-12) + 1e-14;
+        *right &= second.off[k] >= off && second.off[k] <= off * (1 + 1e-12) + 1e-13;
         *right &= near(second.square[k], second.off[k] * second.off[k] / second.used[k], 1e-12);
         *right &=
             second.ratio[k] >= second.used[k] * (1 + second.far[k] + second.bent[k]) / second.own[k] * (1 - 1e-12);
