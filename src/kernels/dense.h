@@ -31,7 +31,8 @@ void kf_cholesky_solve(size_t size, const double *factor, size_t stride, double 
 void kf_cholesky_invert(size_t size, double *matrix, size_t stride);
 
 /* sum += C C', C the `count` columns of `size` numbers that lie `columns_stride` apart. */
-void kf_add_squares(size_t size, size_t count, const double *columns, size_t columns_stride, double *sum, size_t stride);
+void kf_add_squares(size_t size, size_t count, const double *columns, size_t columns_stride, double *sum,
+                    size_t stride);
 
 /* out = matrix * v; they may not overlap */
 void kf_symmetric_times(size_t size, const double *matrix, size_t stride, const double *v, double *out);
