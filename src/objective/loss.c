@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/logarithm.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 
@@ -45,7 +46,7 @@ static double logistic_value(const double *z, size_t outputs, double b, double d
 {
     UNUSED(outputs), UNUSED(delta);
     double margin = b * z[0], far = fabs(margin);
-    double rest = log1p(far < 700 ? kf_exp(-far) : exp(-far));
+    double rest = kf_log1p(kf_exp_any(-far));
     return margin > 0 ? rest : rest - margin;
 }
 
@@ -154,8 +155,8 @@ static double softmax_value(const double *z, size_t outputs, double b, double de
     UNUSED(delta);
     double top = largest(z, outputs), sum = 0;
     for (size_t k = 0; k < outputs; k++)
-        sum += exp(z[k] - top);
-    return log(sum) + (top - z[(size_t)b]);
+        sum += kf_exp_any(z[k] - top);
+    return kf_log(sum) + (top - z[(size_t)b]);
 }
 
 static void softmax_probabilities(const double *z, size_t outputs, double *p)
