@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "optimum/lapack.h"
 
@@ -234,7 +235,7 @@ static double kept(const struct kf_curvature *curvature)
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    return exp(-kf_concordance(problem) * stretch) * weight * kept(curvature);
+    return kf_exp_any(-kf_concordance(problem) * stretch) * weight * kept(curvature);
 }
 
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)

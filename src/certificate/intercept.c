@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
@@ -103,9 +104,9 @@ void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_pro
     double *weights = intercept->inverse + intercept->outputs * intercept->outputs;
     size_t classes = weigh_classes(problem, weights);
     if (intercept->outputs == 1)
-        problem->x[0] = log(weights[1] / weights[0]);
+        problem->x[0] = kf_log(weights[1] / weights[0]);
     for (size_t k = 0; k < classes && intercept->outputs > 1; k++)
-        problem->x[k] = log(weights[k] / problem->objective.weight_total);
+        problem->x[k] = kf_log(weights[k] / problem->objective.weight_total);
 }
 
 /* What the curvature of a point's loss is at most. */

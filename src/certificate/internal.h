@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/logarithm.h"
 #include "certificate/curvature.h"
 
 /* Of H at most this share is given up for points whose curvature has become much smaller than that of the others. */
@@ -20,7 +21,7 @@ static inline double kf_concordant_excess(double t)
 {
     if (t < 1e-4) /* 1 + t/3 + t^2/6 + ..., without its cancellation */
         return 1 + t;
-    return 2 * (t + (1 - t) * log1p(-t)) / (t * t);
+    return 2 * (t + (1 - t) * kf_log1p(-t)) / (t * t);
 }
 
 /* v = (whole Hessian)^-1 v */
