@@ -285,7 +285,7 @@ static void test_routine(struct tap *tap, const struct routine *routine)
         sample_free(&sample);
     }
     kf_kernels_use(NULL);
-    tap_check(tap, most <= 1, "%s: at most %.2g of the error that the textbook allows", routine->name, most);
+    tap_check(tap, most <= coarseness(), "%s: at most %.2g of the error that the textbook allows", routine->name, most);
     tap_check(tap, same, "%s: %zu other implementations give the bits of the plain one", routine->name,
               implementations);
     if (in_place)
