@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 #define SIZE_MOST 1500
 #define WORK_VECTORS 7
@@ -203,26 +203,16 @@ double kf_curvature_trace(const struct kf_curvature *curvature)
 
 static bool factorise(const struct kf_curvature *curvature, double *matrix)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
-    if (n)
-        dpotrf_("L", &n, matrix, &stride, &info);
-    return info == 0;
-}
-
-/* Inverse from the Cholesky factor that `inverse` holds. */
-static bool invert(struct kf_curvature *curvature)
-{
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
-    if (n)
-        dpotri_("L", &n, curvature->inverse, &stride, &info);
-    kf_curvature_mirror(curvature, curvature->inverse);
-    return info == 0;
+    return kf_cholesky(curvature->size, matrix, curvature->capacity);
 }
 
 bool kf_curvature_invert(struct kf_curvature *curvature)
 {
     copy_matrix(curvature, curvature->hessian, curvature->inverse);
-    return factorise(curvature, curvature->inverse) && invert(curvature);
+    if (!factorise(curvature, curvature->inverse))
+        return false;
+    kf_cholesky_invert(curvature->size, curvature->inverse, curvature->capacity);
+    return true;
 }
 
 /* What points that have left leave of the rest of H: those that were given up are a part of H, too. (1-L)(1 - lost/(1-L')) is at most
@@ -400,10 +390,7 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
 
 void kf_curvature_times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
-    double unit = 1, zero = 0;
-    if (n)
-        dsymv_("L", &n, &unit, matrix, &stride, v, &one, &zero, out, &one);
+    kf_symmetric_times(curvature->size, matrix, curvature->capacity, v, out);
 }
 
 double kf_curvature_length(const struct kf_curvature *curvature, const double *v)
@@ -534,11 +521,7 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
 
 void kf_curvature_solve(const struct kf_curvature *curvature, double *v)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
-    if (n) { /* dpotrs is made for many right-hand sides, and takes several times as long for one */
-        dtrsv_("L", "N", "N", &n, curvature->factor, &stride, v, &one);
-        dtrsv_("L", "T", "N", &n, curvature->factor, &stride, v, &one);
-    }
+    kf_cholesky_solve(curvature->size, curvature->factor, curvature->capacity, v);
 }
 
 void kf_curvature_step(const struct kf_curvature *curvature, const double *gradient, double *direction)

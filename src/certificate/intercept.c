@@ -7,8 +7,8 @@
 #include "base/logarithm.h"
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 /* More classes are not worth K^3. */
 #define CLASSES_MOST 256
@@ -159,12 +159,12 @@ static void add_square(const keepfit_row *row, double scale, double *matrix, siz
  * powers. `room` is for two such matrices. */
 static double largest_eigenvalue(const double *matrix, size_t size, double *room)
 {
-    double *both = room, *square = room + size * size, one = 1, zero = 0, sum = 0;
-    int n = (int)size;
+    double *both = room, *square = room + size * size, sum = 0;
     for (size_t k = 0; k < size; k++)
         for (size_t l = k; l < size; l++)
             both[k * size + l] = both[l * size + k] = matrix[k * size + l];
-    dsyrk_("L", "N", &n, &n, &one, both, &n, &zero, square, &n);
+    memset(square, 0, size * size * sizeof *square);
+    kf_add_squares(size, size, both, size, square, size);
     for (size_t k = 0; k < size; k++)
         for (size_t l = k; l < size; l++)
             sum += (l > k ? 2 : 1) * square[k * size + l] * square[k * size + l];
@@ -198,19 +198,15 @@ static void sum_curves(struct kf_intercept *intercept, struct kf_problem *proble
  * is asked for later has no part in it. False: there is none. */
 static bool invert(double *matrix, size_t outputs)
 {
-    int n = (int)outputs, info;
     double trace = 0;
     for (size_t k = 0; k < outputs; k++)
         trace += matrix[k * outputs + k];
     for (size_t k = 0; k < outputs * outputs && outputs > 1; k++)
         matrix[k] += trace / (double)(outputs * outputs);
-    dpotrf_("L", &n, matrix, &n, &info);
-    if (info == 0)
-        dpotri_("L", &n, matrix, &n, &info);
-    for (size_t k = 0; k < outputs; k++)
-        for (size_t l = 0; l < k; l++)
-            matrix[k * outputs + l] = matrix[l * outputs + k];
-    return info == 0;
+    if (!kf_cholesky(outputs, matrix, outputs))
+        return false;
+    kf_cholesky_invert(outputs, matrix, outputs);
+    return true;
 }
 
 /* The largest squared difference of two entries of d, d'Hd = 1, from H's inverse. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "certificate/internal.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 /* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them: few where the reach in
  * the mean counts, more where R itself does. */
@@ -45,7 +45,7 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
     return sum;
 }
 
-/* Rows that cover all coordinates go through BLAS, KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
+/* Rows that cover all coordinates are multiplied KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
 struct batch {
     double *columns;
     size_t count, points[KF_COLUMNS];
@@ -54,10 +54,8 @@ struct batch {
 static void batch_flush(struct kf_curvature *curvature, struct batch *batch)
 {
     size_t size = curvature->size;
-    int n = (int)size, k = (int)batch->count, stride = (int)curvature->capacity;
-    double unit = 1, zero = 0, *bent = batch->columns + KF_COLUMNS * size;
-    if (k)
-        dsymm_("L", "L", &n, &k, &unit, curvature->inverse, &stride, batch->columns, &n, &zero, bent, &n);
+    double *bent = batch->columns + KF_COLUMNS * size;
+    kf_matrix_times_columns(size, curvature->inverse, curvature->capacity, batch->count, batch->columns, bent);
     for (size_t b = 0; b < batch->count; b++)
         curvature->leverages[batch->points[b]] = kf_dot(size, batch->columns + b * size, bent + b * size);
     batch->count = 0;
@@ -175,7 +173,6 @@ static double outgrowth(const struct kf_curvature *curvature)
 /* Whether `times` H is more than the one before. */
 static bool outweighs(struct kf_curvature *curvature, double times)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
     for (size_t k = 0; k < curvature->size; k++) {
         const double *here = curvature->hessian + k * curvature->capacity,
                      *before = curvature->inverse + k * curvature->capacity;
@@ -183,8 +180,7 @@ static bool outweighs(struct kf_curvature *curvature, double times)
         for (size_t l = k; l < curvature->size; l++)
             column[l] = times * here[l] - before[l];
     }
-    dpotrf_("L", &n, curvature->excess, &stride, &info);
-    return info == 0;
+    return kf_cholesky(curvature->size, curvature->excess, curvature->capacity);
 }
 
 double kf_leverages_compare(struct kf_curvature *curvature)

@@ -12,8 +12,8 @@
 
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 /* K is not worth its while where t is below this with R at the target. */
 #define MATTERS_FROM 0.25
@@ -75,15 +75,13 @@ static double largest_ratio(const struct kf_curvature *curvature, const struct k
 /* Whether kappa H - E is positive definite; E is lost. */
 static bool covers(struct kf_curvature *curvature, double kappa)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
     for (size_t k = 0; k < curvature->size; k++) {
         double *column = curvature->excess + k * curvature->capacity;
         const double *of = curvature->hessian + k * curvature->capacity;
         for (size_t l = k; l < curvature->size; l++)
             column[l] = kappa * of[l] - column[l];
     }
-    dpotrf_("L", &n, curvature->excess, &stride, &info);
-    return info == 0;
+    return kf_cholesky(curvature->size, curvature->excess, curvature->capacity);
 }
 
 bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,

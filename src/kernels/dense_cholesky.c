@@ -84,6 +84,8 @@ bool kf_cholesky(size_t size, double *matrix, size_t stride)
 void kf_cholesky_solve(size_t size, const double *factor, size_t stride, double *v)
 {
     const struct kf_kernels *kernels = kf_kernels_best();
+    if (size == 0)
+        return;
     kernels->solve_lower(size, factor, stride, v);
     kernels->solve_upper(size, factor, stride, v);
 }

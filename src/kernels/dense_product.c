@@ -47,6 +47,8 @@ void kf_matrix_times_columns(size_t size, const double *matrix, size_t stride, s
     const struct kf_kernels *kernels = kf_kernels_best();
     KF_STRIP(strip);
     KF_ACROSS(across);
+    if (size == 0 || count == 0)
+        return;
     memset(out, 0, size * count * sizeof *out);
     for (size_t c = 0; c < count; c += KF_DEPTH)
         for (size_t k = 0; k < size; k += KF_DEPTH) {
@@ -64,5 +66,6 @@ void kf_matrix_times_columns(size_t size, const double *matrix, size_t stride, s
 
 void kf_symmetric_times(size_t size, const double *matrix, size_t stride, const double *v, double *out)
 {
-    kf_kernels_best()->symmetric_times(size, matrix, stride, v, out);
+    if (size > 0)
+        kf_kernels_best()->symmetric_times(size, matrix, stride, v, out);
 }
