@@ -10,9 +10,9 @@
  *   and the sum is then added to what was there. A triangle of 64 is solved in groups of 8 columns, each of which takes off the sum
  *   over the groups before it, and then its own columns one by one;
  *
- *   a product with one vector goes in groups of 8 columns. What a column adds to the rows below it is added at once, column after
- *   column; what the rows add to a column has eight partial sums, the k-th row below the group going to the (k mod 8)-th, and those
- *   beyond the last eight are added by themselves.
+ *   a product with one vector goes in groups of 8 columns. What a column adds to rows is added at once, column after column; what the
+ *   rows add to a column has eight partial sums: first the group's own rows, a lane each, then the rows below, eight at a time, then the
+ *   rest, in the last lanes. What is not there, or not below the diagonal, adds 0.
  *
  * Rounding is that of the textbook, since that holds for any order: L L' = A + E with |E| <= gamma_(n+1) |L||L'|, where a quotient
  * may have been taken as the product with a reciprocal (Higham, Accuracy and Stability of Numerical Algorithms, theorems 8.5 and
