@@ -31,7 +31,7 @@ def say_ratio(what, pairs, scale=1):
 
 
 def measure(*words):
-    environment = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+    environment = dict(os.environ)
     done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True, env=environment)
     return [float(word) for word in done.stdout.strip().split(",")]
 

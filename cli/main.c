@@ -4,9 +4,6 @@
 #include "arguments.h"
 #include "output.h"
 
-/* OpenBLAS would start threads of its own, whose number changes the order of its sums; one thread keeps the bits. */
-void openblas_set_num_threads(int count) __attribute__((weak));
-
 static int show_version(void)
 {
     printf("keepfit %s\n", keepfit_version());
@@ -41,7 +38,5 @@ static int run(int count, char **words)
 
 int main(int count, char **words)
 {
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(1);
     return finish_standard_output(run(count, words));
 }

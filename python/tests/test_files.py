@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from conftest import cloud
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import keepfit
 from keepfit import CorruptFileError, KeepfitClassifier, KeepfitRegressor
@@ -83,6 +83,28 @@ def test_a_network_is_not_taken_for_a_linear_model(tmp_path):
     scores = np.maximum(0, X @ network.hidden_weights + network.hidden_intercepts) @ network.weights + network.intercepts
     told = subprocess.run([COMMAND, "predict", tmp_path / "network.kf", tmp_path / "rows.svm"], capture_output=True, check=True)
     assert np.array_equal(network.labels[scores.argmax(axis=1)], np.array(told.stdout.decode().split(), float))
+
+
+@pytest.mark.skipif(not COMMAND, reason="KEEPFIT_COMMAND is not set")
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber", "hinge", "softmax"])
+def test_the_command_and_a_fit_leave_the_same_bytes(tmp_path, loss, form):
+    X, y = cloud(4 if loss == "softmax" else 2 if loss in ("logistic", "hinge") else "numbers", rows=100, features=24)
+    y = np.asarray(y, float)
+    fit = keepfit.Fit(loss=loss, lam=1e-3, epsilon=1e-4)
+    if form == "sparse":
+        dump_svmlight_file(X, y, str(tmp_path / "rows"), zero_based=False, multilabel=False)
+        X, y = load_svmlight_file(str(tmp_path / "rows"))
+    else:
+        np.savetxt(tmp_path / "rows", np.column_stack([X, y]), delimiter=",", fmt="%.17g")
+    for k in range(len(y)):
+        fit.extend(X[k:k + 1], y[k:k + 1])
+    fit.model().save(tmp_path / "ours.kf")
+    subprocess.run([COMMAND, "train", "--quiet", "--loss", loss, "--lambda", "1e-3", "--epsilon", "1e-4", "--format",
+                    "libsvm" if form == "sparse" else "csv", "--model", tmp_path / "theirs.kf", tmp_path / "rows"], check=True,
+                   capture_output=True)
+    same = (tmp_path / "ours.kf").read_bytes() == (tmp_path / "theirs.kf").read_bytes()
+    assert same
 
 
 def test_damaged_and_impossible_files(tmp_path):

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/logarithm.h"
+
 __extension__ typedef unsigned __int128 wide;
 
 static uint64_t splitmix64(uint64_t *state)
@@ -63,5 +65,5 @@ double kf_random_normal(struct kf_random *random)
         v = 2 * kf_random_unit(random) - 1;
         q = u * u + v * v;
     } while (q >= 1 || q == 0);
-    return u * sqrt(-2 * log(q) / q);
+    return u * sqrt(-2 * kf_log(q) / q);
 }

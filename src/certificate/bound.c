@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "certificate/internal.h"
+#include "kernels/exponential.h"
 
 /* So often what follows from a distance is put in again. */
 #define DISTANCE_ROUNDS 3
@@ -56,7 +57,7 @@ double kf_curvature_doubtful(const struct kf_curvature *curvature, const struct 
  * exp(-u s). */
 static double flattening(double u)
 {
-    return u < 0.01 ? 1 + u / 2 : u * u / (2 * (u + expm1(-u)));
+    return u < 0.01 ? 1 + u / 2 : u * u / (2 * (u + kf_expm1(-u)));
 }
 
 /* From how far away the optimum can be at all: D, and the inequality for the gap, at the head of curvature.h. What comes out is beside the

@@ -4,8 +4,9 @@
 
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
+#include "kernels/exponential.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 #define SIZE_MOST 1500
 #define NAMED_VECTORS 5
@@ -222,10 +223,7 @@ double kf_curvature_trace(const struct kf_curvature *curvature)
 
 static bool factorise(const struct kf_curvature *curvature, double *matrix)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, info = 0;
-    if (n)
-        dpotrf_("L", &n, matrix, &stride, &info);
-    return info == 0;
+    return kf_cholesky(curvature->size, matrix, curvature->capacity);
 }
 
 /* Of a term w phi'' a_k a_l: the weight, the root and its square, the products, 1/W and what scaling takes. */
@@ -258,7 +256,7 @@ bool kf_curvature_invert(struct kf_curvature *curvature)
     }
     if (!kf_verified_factor(&inverse, margin))
         return false;
-    double apart = kf_verified_inverse(&inverse, diagonal, curvature->excess);
+    double apart = kf_verified_inverse(&inverse, diagonal);
     if (!(apart < SLACK_MOST))
         return false;
     for (size_t k = 0; k < curvature->size; k++) {
@@ -281,7 +279,7 @@ static double kept(const struct kf_curvature *curvature)
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    double moved = exp(-kf_concordance(problem) * (stretch + curvature->blur));
+    double moved = kf_exp_any(-kf_concordance(problem) * (stretch + curvature->blur));
     return moved * weight * kept(curvature) * (1 - curvature->slack) / KF_UPWARD;
 }
 
@@ -459,10 +457,7 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
 
 void kf_curvature_times(const struct kf_curvature *curvature, const double *matrix, const double *v, double *out)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
-    double unit = 1, zero = 0;
-    if (n)
-        dsymv_("L", &n, &unit, matrix, &stride, v, &one, &zero, out, &one);
+    kf_symmetric_times(curvature->size, matrix, curvature->capacity, v, out);
 }
 
 /* Both the product's rounding and H's own are at most gamma (sum |v_k| sqrt(H_kk))^2. */
@@ -628,11 +623,7 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *proble
 
 void kf_curvature_solve(const struct kf_curvature *curvature, double *v)
 {
-    int n = (int)curvature->size, stride = (int)curvature->capacity, one = 1;
-    if (n) { /* dpotrs is made for many right-hand sides, and takes several times as long for one */
-        dtrsv_("L", "N", "N", &n, curvature->factor, &stride, v, &one);
-        dtrsv_("L", "T", "N", &n, curvature->factor, &stride, v, &one);
-    }
+    kf_cholesky_solve(curvature->size, curvature->factor, curvature->capacity, v);
 }
 
 void kf_curvature_step(const struct kf_curvature *curvature, const double *gradient, double *direction)

@@ -73,7 +73,7 @@ struct kf_curvature {
     size_t leverages_capacity;
     double *excess, *excesses; /* what K is found with: a matrix, and numbers of the points */
     size_t excesses_capacity;
-    double *columns; /* rows on their way through BLAS, and what comes out */
+    double *columns; /* rows that are multiplied, and what comes out */
     size_t columns_capacity;
 };
 

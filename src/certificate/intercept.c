@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
+#include "kernels/exponential.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 /* More classes are not worth K^3. */
 #define CLASSES_MOST 256
@@ -25,7 +27,7 @@ static double units_of_curve(size_t outputs)
     return (4 * (double)outputs + 24) * KF_UNIT;
 }
 
-/* Behind the inverse there is room for the curvature of a point, a matrix as large, and two numbers a class. */
+/* Behind the inverse there is room for the curvature of a point, or two numbers a class. */
 static size_t room_for(size_t outputs)
 {
     return 2 * outputs * outputs + 2 * outputs + 2;
@@ -110,9 +112,9 @@ void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_pro
     double *weights = intercept->inverse + intercept->outputs * intercept->outputs;
     size_t classes = weigh_classes(problem, weights);
     if (intercept->outputs == 1)
-        problem->x[0] = log(weights[1] / weights[0]);
+        problem->x[0] = kf_log(weights[1] / weights[0]);
     for (size_t k = 0; k < classes && intercept->outputs > 1; k++)
-        problem->x[k] = log(weights[k] / problem->objective.weight_total);
+        problem->x[k] = kf_log(weights[k] / problem->objective.weight_total);
 }
 
 /* What the curvature of a point's loss is at most, rounding included; its weight is in it. */
@@ -168,12 +170,12 @@ static void add_square(const keepfit_row *row, double scale, double *matrix, siz
  * powers. `room` is for two such matrices. */
 static double largest_eigenvalue(const double *matrix, size_t size, double *room)
 {
-    double *both = room, *square = room + size * size, one = 1, zero = 0, sum = 0;
-    int n = (int)size;
+    double *both = room, *square = room + size * size, sum = 0;
     for (size_t k = 0; k < size; k++)
         for (size_t l = k; l < size; l++)
             both[k * size + l] = both[l * size + k] = matrix[k * size + l];
-    dsyrk_("L", "N", &n, &n, &one, both, &n, &zero, square, &n);
+    memset(square, 0, size * size * sizeof *square);
+    kf_add_squares(size, size, both, size, square, size);
     for (size_t k = 0; k < size; k++)
         for (size_t l = k; l < size; l++)
             sum += (l > k ? 2 : 1) * square[k * size + l] * square[k * size + l];
@@ -211,8 +213,7 @@ static void sum_curves(struct kf_intercept *intercept, struct kf_problem *proble
  * share by which the inverse's own inverse may be more than H; infinite: there is none. */
 static double invert(double *matrix, size_t outputs, double operations, double off)
 {
-    double trace = 0, *work = matrix + outputs * outputs, *margin = work + outputs * outputs,
-           *diagonal = margin + outputs;
+    double trace = 0, *margin = matrix + outputs * outputs, *diagonal = margin + outputs;
     struct kf_square square = {matrix, outputs, outputs};
     for (size_t k = 0; k < outputs; k++)
         trace += matrix[k * outputs + k];
@@ -222,7 +223,7 @@ static double invert(double *matrix, size_t outputs, double operations, double o
         diagonal[k] = matrix[k * outputs + k];
         margin[k] = kf_margin(outputs, operations, diagonal[k]) + off;
     }
-    return kf_verified_factor(&square, margin) ? kf_verified_inverse(&square, diagonal, work) : INFINITY;
+    return kf_verified_factor(&square, margin) ? kf_verified_inverse(&square, diagonal) : INFINITY;
 }
 
 /* The largest squared difference of two entries of d, d'Hd = 1, from H's inverse. */
@@ -266,7 +267,7 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *prob
     double apart = invert(intercept->inverse, outputs, (double)problem->points.count + 16, off);
     if (!(apart < SLACK_MOST))
         return;
-    intercept->upward = exp(4 * blur) / (1 - apart) * KF_UPWARD;
+    intercept->upward = kf_exp_any(4 * blur) / (1 - apart) * KF_UPWARD;
     intercept->spread = largest_spread(intercept->inverse, outputs) * intercept->upward;
 }
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/logarithm.h"
 #include "certificate/curvature.h"
 #include "certificate/verified.h"
 
@@ -22,7 +23,7 @@ static inline double kf_concordant_excess(double t)
     if (t < 1e-2) /* 1 + t/3 + t^2/6 + t^3/10 + ..., without its cancellation */
         return 1 + t / 3 + t * t / (6 * (1 - t));
     /* The terms are about t, and cancel to t^2/2: what they are off by is less than 2^-51 t. */
-    return 2 * (t + (1 - t) * log1p(-t) + 0x1p-51 * t) / (t * t);
+    return 2 * (t + (1 - t) * kf_log1p(-t) + 0x1p-51 * t) / (t * t);
 }
 
 /* v = (whole Hessian)^-1 v */

@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 /* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them: few where the reach in
  * the mean counts, more where R itself does. */
@@ -54,7 +54,7 @@ double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem
     return kf_leverage_upward(curvature, &row, sum);
 }
 
-/* Rows that cover all coordinates go through BLAS, KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
+/* Rows that cover all coordinates are multiplied KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
 struct batch {
     double *columns;
     size_t count, points[KF_COLUMNS];
@@ -63,10 +63,8 @@ struct batch {
 static void batch_flush(struct kf_curvature *curvature, const struct kf_problem *problem, struct batch *batch)
 {
     size_t size = curvature->size;
-    int n = (int)size, k = (int)batch->count, stride = (int)curvature->capacity;
-    double unit = 1, zero = 0, *bent = batch->columns + KF_COLUMNS * size;
-    if (k)
-        dsymm_("L", "L", &n, &k, &unit, curvature->inverse, &stride, batch->columns, &n, &zero, bent, &n);
+    double *bent = batch->columns + KF_COLUMNS * size;
+    kf_matrix_times_columns(size, curvature->inverse, curvature->capacity, batch->count, batch->columns, bent);
     for (size_t b = 0; b < batch->count; b++) {
         keepfit_row row = kf_points_row(&problem->points, batch->points[b]);
         double leverage = kf_dot(size, batch->columns + b * size, bent + b * size);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "certificate/internal.h"
+#include "kernels/exponential.h"
 #include "kernels/kernels.h"
 
 /* A doubt that brings t so far would leave no room for what is to come. */
@@ -22,7 +23,7 @@ static double excess_below(double concordance, double u)
 
 static double excess_beyond(double concordance, double u)
 {
-    return (expm1(concordance * u) - concordance * u) / concordance;
+    return (kf_expm1(concordance * u) - concordance * u) / concordance;
 }
 
 double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "certificate/internal.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
 
 /* K is not worth its while where t is below this with R at the target. */

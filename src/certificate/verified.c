@@ -2,15 +2,18 @@
  * Schwarz; so it is at most size gamma_n diag(m) as a matrix. A Cholesky factor L as computed has LL' = A + F, |F_kl| <= gamma sqrt(a_k a_l)
  * likewise, a the diagonal of A. Both are taken off the diagonal first: if a factor comes out all the same, LL' <= A.
  *
- * The inverse is made of L: X is nearly L^-1, XL - I is computed and small, M = X'X. Then L'ML is nearly I, so M is nearly the inverse
- * of LL', in every direction at once. docs/guarantee.md ("Rounding") has the constants. */
+ * The inverse is M = UU' with U made row by row of UL' = I (kernels/dense.h), so U = (I + E) L^-T with |E_ij| <= gamma sqrt(M_ii a_j): row i of U
+ * has the length sqrt(M_ii), row j of L at most sqrt(a_j). With B = LL' the matrix B^1/2 M B^1/2 is (I + G)(I + G)', G = B^1/2 E B^-1/2, and
+ * |G| <= gamma size sqrt(tr(diag(M) B) tr(diag(a) B^-1)), both of which are sum a_k M_kk, or hardly more. docs/guarantee.md ("Rounding") has the constants. */
 #include "certificate/verified.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "kernels/dense.h"
 #include "objective/rounding.h"
-#include "optimum/lapack.h"
+
+/* No worse inverse is taken for one. */
+#define APART_MOST 0.25
 
 double kf_margin(size_t size, double operations, double peak)
 {
@@ -19,7 +22,6 @@ double kf_margin(size_t size, double operations, double peak)
 
 bool kf_verified_factor(const struct kf_square *matrix, const double *margin)
 {
-    int n = (int)matrix->size, stride = (int)matrix->stride, info = 0;
     for (size_t k = 0; k < matrix->size; k++) {
         double *diagonal = &matrix->numbers[k * matrix->stride + k];
         /* Its own factor, and the few operations that may have made it of other matrices. */
@@ -27,51 +29,17 @@ bool kf_verified_factor(const struct kf_square *matrix, const double *margin)
         if (!(*diagonal > 0))
             return false;
     }
-    if (n)
-        dpotrf_("L", &n, matrix->numbers, &stride, &info);
-    return info == 0;
+    return kf_cholesky(matrix->size, matrix->numbers, matrix->stride);
 }
 
-/* |XL - I| in the norm of Frobenius; `product` holds L, and is lost. */
-static double distance_from_one(const struct kf_square *inverse, double *product)
+double kf_verified_inverse(const struct kf_square *factor, const double *diagonal)
 {
-    int n = (int)inverse->size, stride = (int)inverse->stride;
-    double one = 1, square = 0;
-    for (size_t k = 0; k < inverse->size; k++)
-        memset(product + k * inverse->stride, 0, k * sizeof *product);
-    dtrmm_("L", "L", "N", "N", &n, &n, &one, inverse->numbers, &stride, product, &stride);
-    for (size_t k = 0; k < inverse->size; k++)
-        for (size_t l = k; l < inverse->size; l++) {
-            double off = product[k * inverse->stride + l] - (k == l);
-            square += off * off;
-        }
-    return sqrt(square);
-}
-
-static void mirror(const struct kf_square *matrix)
-{
-    for (size_t k = 0; k < matrix->size; k++)
-        for (size_t l = k + 1; l < matrix->size; l++)
-            matrix->numbers[l * matrix->stride + k] = matrix->numbers[k * matrix->stride + l];
-}
-
-double kf_verified_inverse(const struct kf_square *factor, const double *diagonal, double *work)
-{
-    int n = (int)factor->size, stride = (int)factor->stride, info = 0;
-    double size = (double)factor->size, gamma = kf_gamma(size + 4), trace = 0;
-    if (!n)
-        return 0;
-    for (size_t k = 0; k < factor->size; k++)
-        memcpy(work + k * factor->stride, factor->numbers + k * factor->stride, factor->size * sizeof(double));
-    dtrtri_("L", "N", &n, factor->numbers, &stride, &info);
-    if (info != 0)
-        return INFINITY;
-    double apart = distance_from_one(factor, work);
-    dlauum_("L", &n, factor->numbers, &stride, &info);
-    mirror(factor);
+    double size = (double)factor->size, trace = 0;
+    kf_cholesky_invert(factor->size, factor->numbers, factor->stride);
     for (size_t k = 0; k < factor->size; k++)
         trace += diagonal[k] * factor->numbers[k * factor->stride + k];
-    trace *= 1 + 4 * gamma; /* diag(M) has only squares in its sums */
-    apart += gamma * sqrt(size * trace); /* the product's own rounding */
-    return (2 * apart + apart * apart + gamma * size * trace) * KF_UPWARD;
+    /* While what comes out is below APART_MOST, the exact inverse's trace is at most so many times that of M. */
+    double apart = kf_gamma(size + 8) * size * trace * (1 + 2 * APART_MOST) * KF_UPWARD;
+    apart = 3 * apart + apart * apart;
+    return apart < APART_MOST ? apart : INFINITY;
 }

@@ -17,7 +17,7 @@ double kf_margin(size_t size, double operations, double peak);
  * the numbers' place: LL' <= A. */
 bool kf_verified_factor(const struct kf_square *matrix, const double *margin);
 /* From such a factor the inverse of LL', both triangles. Returns a number that no eigenvalue of L'ML is farther from 1 than, M the inverse as
- * computed; infinite: there is no telling. diagonal[k] is at least (LL')_kk. `work` has room for another such matrix. */
-double kf_verified_inverse(const struct kf_square *factor, const double *diagonal, double *work);
+ * computed; infinite: nobody can say. diagonal[k] is at least (LL')_kk. */
+double kf_verified_inverse(const struct kf_square *factor, const double *diagonal);
 
 #endif

@@ -7,7 +7,6 @@
 
 static const keepfit_entry features[] = {
     {"gzip", "reads gzip-compressed data (zlib)"},
-    {"blas", "dense matrices through BLAS and LAPACK"},
     {"custom-objectives", "user-written objectives through callbacks"},
 };
 
@@ -15,6 +14,16 @@ static bool name_entry(const char *name, const char *summary, keepfit_entry *ent
 {
     *entry = (keepfit_entry){name, summary};
     return true;
+}
+
+static bool kernels_entry(const struct kf_kernels *kernels, keepfit_entry *entry)
+{
+    bool used = kernels == kf_kernels_best();
+    return kernels &&
+           name_entry(kernels->name,
+                      used ? "inner loops that this processor runs, and those in use (KEEPFIT_VECTORS chooses)"
+                           : "inner loops that this processor runs",
+                      entry);
 }
 
 bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry)
@@ -38,8 +47,7 @@ bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry)
         if (k < sizeof features / sizeof features[0])
             return name_entry(features[k].name, features[k].summary, entry);
         k -= sizeof features / sizeof features[0];
-        return kf_kernels_entry(k) &&
-               name_entry(kf_kernels_entry(k)->name, "inner loops that this processor runs", entry);
+        return kernels_entry(kf_kernels_entry(k), entry);
     }
     return false;
 }

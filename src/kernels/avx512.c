@@ -7,6 +7,12 @@
 
 #include "kernels/elements.inc"
 #include "kernels/loops.inc"
+
+#include "kernels/dense_strips.inc"
+
+#include "kernels/dense_vectors.inc"
+
+#include "kernels/table.inc"
 #else
 typedef int kf_not_for_this_processor;
 #endif

@@ -1,5 +1,7 @@
 #include "kernels/exponential.h"
 
+#include <stddef.h>
+
 const double kf_powers_of_two[KF_POWERS] = {
     0x1.0000000000000p+0, 0x1.0163da9fb3335p+0, 0x1.02c9a3e778061p+0, 0x1.04315e86e7f85p+0, 0x1.059b0d3158574p+0,
     0x1.0706b29ddf6dep+0, 0x1.0874518759bc8p+0, 0x1.09e3ecac6f383p+0, 0x1.0b5586cf9890fp+0, 0x1.0cc922b7247f7p+0,
@@ -28,3 +30,27 @@ const double kf_powers_of_two[KF_POWERS] = {
     0x1.ea4afa2a490dap+0, 0x1.ecf482d8e67f1p+0, 0x1.efa1bee615a27p+0, 0x1.f252b376bba97p+0, 0x1.f50765b6e4540p+0,
     0x1.f7bfdad9cbe14p+0, 0x1.fa7c1819e90d8p+0, 0x1.fd3c22b8f71f1p+0,
 };
+
+double kf_exp_any(double t)
+{
+    if (t > 700)
+        return kf_exp(700) * kf_exp(t < 1400 ? t - 700 : 700);
+    if (t < -700)
+        return t < -1400 ? 0 : kf_exp(-700) * kf_exp(t + 700);
+    return kf_exp(t);
+}
+
+/* 1/n!, n = 14 .. 2 */
+static const double terms[] = {1 / 87178291200.0, 1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0,
+                               1 / 362880.0,      1 / 40320.0,      1 / 5040.0,      1 / 720.0,      1 / 120.0,
+                               1 / 24.0,          1 / 6.0,          1 / 2.0};
+
+double kf_expm1(double t)
+{
+    if (!(t > -0.35 && t < 0.35))
+        return kf_exp_any(t) - 1;
+    double series = 0; /* 1/2! + t/3! + ...; what it leaves out is less than 1e-17 of t */
+    for (size_t n = 0; n < sizeof terms / sizeof terms[0]; n++)
+        series = terms[n] + t * series;
+    return t + t * t * series;
+}

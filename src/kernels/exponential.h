@@ -29,6 +29,11 @@ static inline double kf_exp(double t)
     return power + power * less_one;
 }
 
+/* For any t. */
+double kf_exp_any(double t);
+/* exp(t) - 1, also where exp(t) would lose what t has; within four units in the last place. */
+double kf_expm1(double t);
+
 /* numerator/(1+exp(t)): right to rounding at either end, without a branch to guess wrong; not a number stays one. */
 static inline double kf_logistic_tail(double t, double numerator)
 {

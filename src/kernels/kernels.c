@@ -1,6 +1,9 @@
 #include "kernels/kernels.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernels/implementations.h"
 
@@ -20,12 +23,35 @@ const struct kf_kernels *kf_kernels_entry(size_t k)
 #endif
 }
 
+/* Chosen at the first use. Threads that choose at the same time choose the same. */
+static _Atomic(const struct kf_kernels *) chosen;
+
+/* The last that this processor runs, or the one that the environment names. */
+static const struct kf_kernels *choose(void)
+{
+    const char *name = getenv("KEEPFIT_VECTORS");
+    const struct kf_kernels *best = &kf_kernels_plain;
+    for (size_t k = 0; kf_kernels_entry(k); k++) {
+        best = kf_kernels_entry(k);
+        if (name && strcmp(name, best->name) == 0)
+            break;
+    }
+    return best;
+}
+
 const struct kf_kernels *kf_kernels_best(void)
 {
-    const struct kf_kernels *best = &kf_kernels_plain;
-    for (size_t k = 0; kf_kernels_entry(k); k++)
-        best = kf_kernels_entry(k);
+    const struct kf_kernels *best = atomic_load_explicit(&chosen, memory_order_acquire);
+    if (!best) {
+        best = choose();
+        atomic_store_explicit(&chosen, best, memory_order_release);
+    }
     return best;
+}
+
+void kf_kernels_use(const struct kf_kernels *kernels)
+{
+    atomic_store_explicit(&chosen, kernels, memory_order_release);
 }
 
 double kf_dot(size_t count, const double *a, const double *b)

@@ -26,6 +26,17 @@ struct kf_doubts {
     double off[KF_DOUBTS], square[KF_DOUBTS], ratio[KF_DOUBTS];
 };
 
+#define KF_GROUP 8
+#define KF_DEPTH 64
+#define KF_STRIP_ROWS 16
+#define KF_TRIANGLE(group) (KF_GROUP * KF_GROUP / 2 * (group) * ((group) + 1))
+
+/* A part of a matrix: rows of one strip, columns of one across, both `depth` columns deep. Its first row is `below` rows below the one where
+ * its first column meets the diagonal; what is above the diagonal stays. */
+struct kf_strip {
+    size_t rows, columns, depth, below;
+};
+
 struct kf_kernels {
     const char *name;
     double (*dot)(size_t count, const double *a, const double *b);
@@ -60,12 +71,35 @@ struct kf_kernels {
     void (*logistic_slopes)(size_t count, const double *target, double *z);
     /* The last three of the arrays from the others. */
     void (*doubts)(size_t count, double concordance, struct kf_doubts *doubts);
+
+    /* ---- what the functions of dense.h are made of ---- */
+
+    /* A strip is so many rows, at most KF_STRIP_ROWS, of some columns, column behind column; an `across` is groups of KF_GROUP rows, each
+     * stored like that. Rows that are missing are 0. */
+    size_t strip_rows;
+    void (*strip_read)(size_t rows, size_t depth, const double *matrix, size_t stride, double *strip);
+    void (*strip_write)(size_t rows, size_t depth, const double *strip, double *matrix, size_t stride);
+    void (*across_read)(size_t rows, size_t depth, const double *matrix, size_t stride, double *across);
+    /* out += sign * strip * across', where `part` says */
+    void (*strip_add)(const struct kf_strip *part, const double *strip, const double *across, double sign, double *out,
+                      size_t stride);
+    /* KF_GROUP columns of a strip -= the strip's first `depth` columns times one group's across' */
+    void (*strip_take_off)(size_t rows, size_t depth, const double *strip, const double *across, double *columns);
+    /* strip = strip * L^-T, but for the columns before those of group `from`, which are 0. Group g of L lies at KF_TRIANGLE(g), an across
+     * of 8(g+1) columns, with reciprocals on its diagonal. */
+    void (*strip_solve)(size_t rows, size_t from, size_t groups, const double *triangle, double *strip);
+    /* kf_symmetric_times; v = L^-1 v; v = L^-T v */
+    void (*symmetric_times)(size_t size, const double *matrix, size_t stride, const double *v, double *out);
+    void (*solve_lower)(size_t size, const double *factor, size_t stride, double *v);
+    void (*solve_upper)(size_t size, const double *factor, size_t stride, double *v);
 };
 
 #define KF_TILE 64
 
-/* The fastest that this processor runs. */
+/* The fastest that this processor runs, or the one that the environment variable KEEPFIT_VECTORS names, if it runs that. */
 const struct kf_kernels *kf_kernels_best(void);
+/* From now on this one is the best, for tests; NULL: as before. */
+void kf_kernels_use(const struct kf_kernels *kernels);
 /* Implementation k that this processor runs, the plain one first; NULL past the last. */
 const struct kf_kernels *kf_kernels_entry(size_t k);
 

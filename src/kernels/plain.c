@@ -6,3 +6,9 @@
 
 #include "kernels/elements.inc"
 #include "kernels/loops.inc"
+
+#include "kernels/dense_strips.inc"
+
+#include "kernels/dense_vectors.inc"
+
+#include "kernels/table.inc"

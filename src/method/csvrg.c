@@ -82,7 +82,7 @@ uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg 
     double slope = kf_constant_lipschitz(problem, &csvrg->lipschitz), smoothness = kf_constant_smoothness(problem);
     double mu = kf_constant_convexity(problem), epsilon = problem->options->epsilon;
     double i = (double)problem->points.count, square = smoothness * smoothness;
-    double steps = 720 * slope * square / (pow(mu, 2.5) * i * sqrt(epsilon)) +
+    double steps = 720 * slope * square / (mu * mu * sqrt(mu) * i * sqrt(epsilon)) +
                    9 * cbrt(square * slope * slope) / (cbrt(epsilon) * mu) + 1152 * square / (mu * mu);
     steps = ceil(steps);
     return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;

@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "certificate/goal.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
 #include "method/method.h"
-#include "optimum/lapack.h"
 #include "optimum/quadratic.h"
 
 #define SIZE_MOST 8192
@@ -117,19 +117,17 @@ static void update_factor(struct exact *exact, size_t size, double *v)
 static bool make_factor(const struct kf_problem *problem, struct exact *exact, double diagonal)
 {
     size_t size = kf_size(problem);
-    int n = (int)size, stride = (int)exact->stride, info = 0;
     for (size_t column = 0; column < size; column++)
         memcpy(exact->factor + column * exact->stride + column, exact->second + column * exact->stride + column,
                (size - column) * sizeof(double));
     for (size_t k = problem->objective.free; k < size; k++)
         exact->factor[k * exact->stride + k] += diagonal;
-    if (n)
-        dpotrf_("L", &n, exact->factor, &stride, &info);
-    exact->factor_size = info == 0 ? size : 0;
+    bool made = kf_cholesky(size, exact->factor, exact->stride);
+    exact->factor_size = made ? size : 0;
     exact->factor_diagonal = diagonal;
     exact->factor_points = problem->points.count;
     exact->behind = 0;
-    return info == 0;
+    return made;
 }
 
 /* Brings the factor up to date with the newest points, or makes it anew. */
@@ -154,21 +152,16 @@ static bool refresh_factor(struct kf_problem *problem, struct exact *exact, doub
 static void product(const struct kf_problem *problem, const struct exact *exact, double diagonal, const double *v,
                     double *out)
 {
-    int n = (int)kf_size(problem), stride = (int)exact->stride, one = 1;
-    double unit = 1, zero = 0;
-    if (!n)
-        return;
-    dsymv_("L", &n, &unit, exact->second, &stride, v, &one, &zero, out, &one);
-    for (size_t k = problem->objective.free; k < (size_t)n; k++)
+    size_t size = kf_size(problem);
+    kf_symmetric_times(size, exact->second, exact->stride, v, out);
+    for (size_t k = problem->objective.free; k < size; k++)
         out[k] += diagonal * v[k];
 }
 
 static void precondition(const struct kf_problem *problem, const struct exact *exact, const double *v, double *out)
 {
-    int n = (int)kf_size(problem), stride = (int)exact->stride, one = 1, info;
     kf_copy(problem, out, v);
-    if (n)
-        dpotrs_("L", &n, &one, exact->factor, &stride, out, &n, &info);
+    kf_cholesky_solve(kf_size(problem), exact->factor, exact->stride, out);
 }
 
 /* residual = q - (S + diagonal) x */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
 
@@ -436,7 +437,7 @@ static double first_length(const struct kf_problem *problem, const struct kf_hol
     for (size_t j = 0; j < problem->points.count; j++)
         most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
     most *= problem->objective.loss->concordance;
-    return most > DAMPED_FROM ? log1p(most) / most : 1;
+    return most > DAMPED_FROM ? kf_log1p(most) / most : 1;
 }
 
 /* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is

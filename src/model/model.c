@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "stream/scaling.h"
 
@@ -107,7 +108,7 @@ static void predict_two(const keepfit_model *model, double score, keepfit_predic
     prediction->value = model->classes ? model->labels[chosen] : 0;
     prediction->margin = score;
     if (model->loss->probabilities)
-        prediction->probability = model->classes == 2 ? 1 / (1 + exp(-sure)) : 1;
+        prediction->probability = model->classes == 2 ? 1 / (1 + kf_exp_any(-sure)) : 1;
 }
 
 static void predict_many(const keepfit_model *model, const double *scores, keepfit_prediction *prediction)
@@ -118,7 +119,7 @@ static void predict_many(const keepfit_model *model, const double *scores, keepf
             chosen = k;
     double sum = 0;
     for (size_t k = 0; k < model->outputs; k++)
-        sum += exp(scores[k] - scores[chosen]);
+        sum += kf_exp_any(scores[k] - scores[chosen]);
     prediction->value = model->classes ? model->labels[chosen] : 0;
     prediction->margin = scores[chosen];
     prediction->probability = 1 / sum;

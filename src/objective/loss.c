@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/logarithm.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 
@@ -45,7 +46,7 @@ static double logistic_value(const double *z, size_t outputs, double b, double d
 {
     UNUSED(outputs), UNUSED(delta);
     double margin = b * z[0], far = fabs(margin);
-    double rest = log1p(far < 700 ? kf_exp(-far) : exp(-far));
+    double rest = kf_log1p(kf_exp_any(-far));
     return margin > 0 ? rest : rest - margin;
 }
 
@@ -76,7 +77,7 @@ static double logistic_bend(double z, double b, double delta, double blur)
 {
     UNUSED(delta);
     double here = kf_logistic_tail(b * z, 1) * kf_logistic_tail(-b * z, 1);
-    return fmin(0.25, here * exp(blur) * (1 + 0x1p-40) + 0x1p-960);
+    return fmin(0.25, here * kf_exp_any(blur) * (1 + 0x1p-40) + 0x1p-960);
 }
 
 static double logistic_slope_bound(double score, double b, double delta)
@@ -173,8 +174,8 @@ static double softmax_value(const double *z, size_t outputs, double b, double de
     UNUSED(delta);
     double top = largest(z, outputs), others = -1; /* the largest itself is exp(0) */
     for (size_t k = 0; k < outputs; k++)
-        others += z[k] == top && others < 0 ? 1 : exp(z[k] - top);
-    return log1p(others) + (top - z[(size_t)b]);
+        others += z[k] == top && others < 0 ? 1 : kf_exp_any(z[k] - top);
+    return kf_log1p(others) + (top - z[(size_t)b]);
 }
 
 static void softmax_probabilities(const double *z, size_t outputs, double *p)

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 #include "optimum/quadratic.h"
 
 #define BALL_ROUNDS_MOST 100
@@ -21,7 +21,6 @@
 static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge, const double *held)
 {
     size_t size = quadratic->size;
-    int n = (int)size, info = 0;
     memcpy(quadratic->factor, quadratic->hessian, size * size * sizeof(double));
     for (size_t column = 0; column < size; column++) {
         double *line = quadratic->factor + column * size;
@@ -30,16 +29,12 @@ static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge,
             if (held[row] != 0 || held[column] != 0)
                 line[row] = row == column;
     }
-    if (n)
-        dpotrf_("L", &n, quadratic->factor, &n, &info);
-    return info == 0;
+    return kf_cholesky(size, quadratic->factor, size);
 }
 
 static void solve(const struct kf_quadratic *quadratic, double *right)
 {
-    int n = (int)quadratic->size, one = 1, info;
-    if (n)
-        dpotrs_("L", &n, &one, quadratic->factor, &n, right, &n, &info);
+    kf_cholesky_solve(quadratic->size, quadratic->factor, quadratic->size, right);
 }
 
 /* y += (H + ridge)^-1 of the residual */
@@ -136,7 +131,6 @@ static size_t find_pivot(size_t size, size_t free, const double *y, const double
 static bool factorise_moves(struct kf_quadratic *quadratic, size_t free, size_t pivot, const double *held)
 {
     size_t size = quadratic->size;
-    int n = (int)size, info = 0;
     for (size_t a = 0; a < size; a++)
         for (size_t b = a; b < size; b++) {
             double *to = quadratic->factor + a * size + b;
@@ -149,9 +143,7 @@ static bool factorise_moves(struct kf_quadratic *quadratic, size_t free, size_t 
             if (!out && a >= free && b >= free)
                 *to += entry(quadratic, pivot, pivot);
         }
-    if (n)
-        dpotrf_("L", &n, quadratic->factor, &n, &info);
-    return info == 0;
+    return kf_cholesky(size, quadratic->factor, size);
 }
 
 /* The step to the minimiser over the face, in vector[1]; vector[0] is the gradient at y. False: no factor. */

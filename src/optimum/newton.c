@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
 #include "optimum/internal.h"
-#include "optimum/lapack.h"
 
 #define ROUNDS_MOST 200
 /* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */
@@ -51,7 +51,7 @@ static void add_outer(const struct kf_objective *objective, size_t j, const doub
         add_blocks(objective, &row, curve, scale, hessian, stride);
 }
 
-/* Dense rows of a one-output model go through BLAS in batches: H += B B', B's columns sqrt(curve) * a. */
+/* Dense rows of a one-output model are added in batches: H += B B', B's columns sqrt(curve) * a. */
 struct batch {
     double *columns;
     size_t size, count;
@@ -61,10 +61,7 @@ struct batch {
 
 static void batch_flush(struct batch *batch)
 {
-    int n = (int)batch->size, k = (int)batch->count, stride = (int)batch->stride;
-    double unit = 1;
-    if (k && n)
-        dsyrk_("L", "N", &n, &k, &unit, batch->columns, &n, &unit, batch->hessian, &stride);
+    kf_add_squares(batch->size, batch->count, batch->columns, batch->size, batch->hessian, batch->stride);
     batch->count = 0;
 }
 

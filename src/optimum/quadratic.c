@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/lapack.h"
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
 #define ROUNDS_MOST 30000
@@ -46,16 +46,12 @@ bool kf_quadratic_reserve(struct kf_quadratic *quadratic, size_t size)
 
 void kf_quadratic_product(const struct kf_quadratic *quadratic, const double *v, double *out)
 {
-    int n = (int)quadratic->size, one = 1;
-    double unit = 1, zero = 0;
-    if (n)
-        dsymv_("L", &n, &unit, quadratic->hessian, &n, v, &one, &zero, out, &one);
+    kf_symmetric_times(quadratic->size, quadratic->hessian, quadratic->size, v, out);
 }
 
 bool kf_quadratic_factorise(struct kf_quadratic *quadratic)
 {
     size_t size = quadratic->size;
-    int n = (int)size, info = 0;
     double trace = 0;
     for (size_t k = 0; k < size; k++)
         trace += quadratic->hessian[k * size + k];
@@ -66,9 +62,7 @@ bool kf_quadratic_factorise(struct kf_quadratic *quadratic)
         memcpy(quadratic->factor, quadratic->hessian, size * size * sizeof(double));
         for (size_t k = 0; k < size; k++)
             quadratic->factor[k * size + k] += ridge;
-        if (n)
-            dpotrf_("L", &n, quadratic->factor, &n, &info);
-        if (info == 0)
+        if (kf_cholesky(size, quadratic->factor, size))
             return true;
         if (next > trace)
             return false;
@@ -79,9 +73,7 @@ bool kf_quadratic_factorise(struct kf_quadratic *quadratic)
 
 static void solve(const struct kf_quadratic *quadratic, double *right)
 {
-    int n = (int)quadratic->size, one = 1, info;
-    if (n)
-        dpotrs_("L", &n, &one, quadratic->factor, &n, right, &n, &info);
+    kf_cholesky_solve(quadratic->size, quadratic->factor, quadratic->size, right);
 }
 
 /* y -= H^-1 (Hy + c), three times: the first solves, the others refine what rounding (or a ridge) left. */

@@ -27,7 +27,7 @@ def words_of(line, table):
 
 
 def alike(left, right):
-    """Numbers may differ a little: another BLAS rounds otherwise."""
+    """Numbers may differ a little: another C library rounds otherwise."""
     if NUMBER.match(left) and NUMBER.match(right):
         return math.isclose(float(left), float(right), rel_tol=0.02)
     return left == right

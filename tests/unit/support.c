@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
+#include <float.h>
 #include <string.h>
 
 bool has_many_classes(const char *loss)
@@ -102,4 +103,11 @@ double largest_difference(size_t count, const double *a, const double *b)
         size = fmax(size, fabs(b[k]));
     }
     return most / size;
+}
+
+double coarseness(void)
+{
+    volatile long double sum = 1;
+    sum += LDBL_EPSILON;
+    return sum > 1 && LDBL_EPSILON < DBL_EPSILON ? 1 : 2;
 }

@@ -33,5 +33,7 @@ void push_range(keepfit_fit *fit, const struct cloud *cloud, size_t from, size_t
 double largest_difference(size_t count, const double *a, const double *b);
 
 bool near(double a, double b, double tolerance); /* relative, absolute below 1 */
+/* 1, or 2 where long double has no more digits than double, as under valgrind: what is compared with it may then be off twice as far. */
+double coarseness(void);
 
 #endif

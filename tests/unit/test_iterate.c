@@ -2,6 +2,7 @@
  * over many steps; every implementation of the kernels gives the bits of the plain one. */
 #include <string.h>
 
+#include "base/logarithm.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "support.h"
@@ -351,12 +352,49 @@ static void test_exponential(struct tap *tap)
     tap_check(tap, isnan(kf_exp(NAN)), "and what is not a number stays so");
 }
 
+/* By how much `found` is off, in units of the last place. */
+static double units(double found, long double exact)
+{
+    double size = fabs((double)exact);
+    return fabs((double)(found - exact)) / (nextafter(size, INFINITY) - size);
+}
+
+/* Against the C library's in long double, of numbers of all sizes. */
+static void test_elementary(struct tap *tap)
+{
+    struct kf_random random;
+    double worst[4] = {0};
+    kf_random_seed(&random, 9);
+    for (int k = 0; k < 200000; k++) {
+        double any = ldexp(0.5 + kf_random_unit(&random), k % 2000 - 1000), share = 2 * kf_random_unit(&random) - 1;
+        double small = ldexp(share, -(k % 60)), exponent = 700 * share;
+        worst[0] =
+            fmax(worst[0], fmax(units(kf_log(any), logl(any)), units(kf_log(1 + small / 2), logl(1 + small / 2))));
+        worst[1] = fmax(worst[1], fmax(units(kf_log1p(any), log1pl(any)), units(kf_log1p(small), log1pl(small))));
+        worst[2] = fmax(worst[2],
+                        fmax(units(kf_expm1(20 * share), expm1l(20 * share)), units(kf_expm1(small), expm1l(small))));
+        worst[3] = fmax(worst[3], units(kf_exp_any(exponent), expl(exponent)));
+    }
+    double most = coarseness();
+    tap_check(tap, worst[0] <= most && worst[1] <= most,
+              "log and log1p are within %.2f and %.2f units in the last place", worst[0], worst[1]);
+    tap_check(tap, worst[2] <= 4 * most && worst[3] <= 2 * most, "expm1 and exp are within %.1f and %.1f", worst[2],
+              worst[3]);
+    bool ends = kf_log(0) == -INFINITY && isnan(kf_log(-1)) && kf_log(INFINITY) == INFINITY && isnan(kf_log(NAN)) &&
+                kf_log(1) == 0 && kf_log1p(-1) == -INFINITY && isnan(kf_log1p(-2)) && isnan(kf_log1p(NAN)) &&
+                kf_log1p(0) == 0 && kf_exp_any(-INFINITY) == 0 && kf_exp_any(800) == INFINITY &&
+                isnan(kf_exp_any(NAN)) && kf_exp_any(-800) == 0 && kf_expm1(-INFINITY) == -1 && kf_expm1(0) == 0 &&
+                isnan(kf_expm1(NAN));
+    tap_check(tap, ends, "and what they are at their ends is what it should be");
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
     test_kernels(&tap);
     test_exponential(&tap);
+    test_elementary(&tap);
     test_trajectories(&tap);
     test_printed_step(&tap);
     test_change_of_mind(&tap);
