@@ -64,6 +64,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     objective->weight_total = fmax(objective->weight_total - weight, 0);
     objective->zero_total = fmax(objective->zero_total - weight * kf_loss_at_zero(objective, j), 0);
     kf_points_remove(&problem->points, j);
+    kf_fit_forget_classes(fit);
     if (++fit->left > problem->points.count)
         compute_constants(fit);
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)

@@ -17,6 +17,13 @@
 /* A projected step has to gain this share of what its slope promises. */
 #define GAIN_LEAST 0.1
 
+/* A factor, and what goes with it. */
+static void toil(struct kf_problem *problem)
+{
+    double size = (double)kf_size(problem);
+    kf_toil(problem, (0.1 * size + 5) * size * size);
+}
+
 /* Factor of H with `ridge` on the coordinates that are not free, and those of `held` taken out. */
 static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge, const double *held)
 {
@@ -63,11 +70,12 @@ static void meet_radius(size_t size, size_t free, double radius, const double *a
     }
 }
 
-bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
+bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
 {
     size_t size = quadratic->size, free = problem->objective.free;
     double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = problem->domain.first, ridge = 0;
-    for (int round = 0; round < BALL_ROUNDS_MOST; round++) {
+    for (int round = 0; round < BALL_ROUNDS_MOST && kf_toil_left(problem); round++) {
+        toil(problem);
         if (!factorise(quadratic, free, ridge, NULL))
             return false;
         memset(found, 0, size * sizeof *found);
@@ -238,19 +246,20 @@ static double largest_size(size_t count, const double *v)
     return most;
 }
 
-bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
+bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
 {
     size_t size = quadratic->size;
     double *gradient = quadratic->vector[0], *held = quadratic->vector[3];
     bool one = false;
     kf_project(problem, y);
-    for (int factors = 0; factors < FACTORS_MOST;) {
+    for (int factors = 0; factors < FACTORS_MOST && kf_toil_left(problem);) {
         bool moved = false, first = true;
         find_face(quadratic, problem, c, one, y, held);
         do {
             if (!aim(quadratic, problem, y, held))
                 return false;
             factors++;
+            toil(problem);
             if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y)) {
                 walk(quadratic, problem, y, held, &moved);
                 kf_project(problem, y);
@@ -267,7 +276,7 @@ bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_probl
             kf_add(size, 1, c, gradient);
             if (!blocked)
                 break;
-        } while (factors < FACTORS_MOST);
+        } while (factors < FACTORS_MOST && kf_toil_left(problem));
         if (!moved && one)
             return true; /* not even one bound can be left */
         one = !moved;
