@@ -4,25 +4,26 @@
  * unproved (no finite bound), and is counted as one of the three. With --guarantee estimate nothing is proved: a stage is
  * missed by the estimate, or unproved.
  *
- * A stage may take STAGE_TOIL nominal nanoseconds, or, where the problem is large, a number of passes over its points and of
- * factorisations of a Hessian. That is far more than stages take where rounding lets the target be reached at all; one that has
- * taken it ends with the bound that it has. The stages after it may take little, so that a stream of such data goes on, until it is
- * worth another try: after 2, 4, 8, ... stages, when the number of points has doubled, or when the bound has doubled; but a
- * bound that doubles at every stage does not buy the whole amount at every stage. */
+ * A stage may take STAGE_TOIL nominal nanoseconds, or, where the problem is large, a number of passes over its points or of
+ * Newton's steps. That is far more than stages take where rounding lets the target be reached at all; one that has taken it
+ * ends with the bound that it has. The stages after it may take little, so that a stream of such data goes on, until it is worth
+ * another try: after 2, 4, 8, ... stages, when the number of points has doubled, or when the bound has doubled; but a bound that
+ * doubles at every stage does not buy the whole amount at every stage. */
 #include <math.h>
 
 #include "base/memory.h"
 #include "fit/fit.h"
 
 #define STAGE_TOIL 1e8
-/* In passes. Methods by whole gradients need about sqrt(condition) ln(1/accuracy) of them, 3 a round: this is a condition of 1e6 and
- * 7 digits. Those by sampled ones need condition/points ln(1/accuracy). */
+/* In passes. Methods by whole gradients need about sqrt(condition) ln(1/accuracy) rounds of 3: this is a condition of 1e6 and 5
+ * digits. Those by sampled ones need condition/points ln(1/accuracy). */
 #define PASSES_MOST 30000
 #define PASSES_MOST_SAMPLED 1000
-/* Of a Hessian, each a tenth of size^3 nanoseconds. */
-#define FACTORS_MOST 200
-/* After failures: this share of it, or so many passes. */
-#define LITTLE_SHARE 1e-3
+/* Newton's steps, each with a Hessian, its factor, and so many passes to find the length. */
+#define NEWTONS_MOST 200
+#define PASSES_OF_NEWTON 10
+/* After failures: this share of it, or so many passes. What took less was no failure to speak of. */
+#define LITTLE_SHARE 1e-2
 #define LITTLE_PASSES 8
 /* The wait is at most 2^this, and what a worse bound or a success buys at least 2^-this. */
 #define DOUBLINGS_MOST 40
@@ -73,18 +74,18 @@ static bool has_no_optimum(keepfit_fit *fit)
 static double whole_toil(const keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->problem;
-    double size = (double)kf_size(problem), pass = (double)problem->points.count * kf_gradient_toil(problem);
-    bool sampled = fit->running[fit->running_count - 1].method->scaled && !fit->choice.rival;
-    bool factors = problem->objective.type->has_hessian && size <= KF_DENSE_MOST;
-    return fmax(STAGE_TOIL, (sampled ? PASSES_MOST_SAMPLED : PASSES_MOST) * pass +
-                                (factors ? FACTORS_MOST * 0.1 * size * size * size : 0));
+    const struct kf_objective *objective = &problem->objective;
+    double pass = kf_pass_toil(problem);
+    if (fit->running[fit->running_count - 1].method->scaled && !fit->choice.rival)
+        return fmax(STAGE_TOIL, PASSES_MOST_SAMPLED * pass);
+    if (!objective->type->has_hessian || kf_size(problem) > KF_DENSE_MOST)
+        return fmax(STAGE_TOIL, PASSES_MOST * pass);
+    return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_hessian_toil(problem) + PASSES_OF_NEWTON * pass));
 }
 
 static double little_toil(const keepfit_fit *fit)
 {
-    const struct kf_problem *problem = &fit->problem;
-    double pass = (double)problem->points.count * kf_gradient_toil(problem);
-    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * pass);
+    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * kf_pass_toil(&fit->problem));
 }
 
 /* Of the whole, where a failure is not long ago. */

@@ -91,6 +91,11 @@ static inline double kf_gradient_toil(const struct kf_problem *problem)
     return KF_GRADIENT_ITSELF + entries * (double)problem->objective.outputs;
 }
 
+static inline double kf_pass_toil(const struct kf_problem *problem)
+{
+    return (double)problem->points.count * kf_gradient_toil(problem);
+}
+
 /* All that the stage has done so far, and how many gradients it may still compute by that. */
 static inline double kf_toil_done(const struct kf_problem *problem)
 {

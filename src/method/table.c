@@ -40,6 +40,9 @@
 #define GONE_ASTRAY 1e3
 #define USUAL_SHARE 0.75
 #define ESTIMATE_SHARE 0.5
+/* The work of a step besides its gradient (kf_toil), and in a domain for each coordinate. */
+#define STEP_TOIL 30.0
+#define STEP_TOIL_INSIDE 50.0
 #define SYNCHRONISE 1024 /* points, at most, between two computations of the three products */
 
 struct table {
@@ -122,6 +125,8 @@ static void walk(struct kf_problem *problem, struct table *table, uint64_t steps
     double step = table->step / kf_constant_smoothness(problem);
     kf_steps_of_table(problem, step, kf_inverse_weight(&problem->objective), problem->points.count, table->factors,
                       steps);
+    double inside = kf_domain_is_whole(&problem->domain) ? 0 : STEP_TOIL_INSIDE * (double)kf_size(problem);
+    kf_toil(problem, (STEP_TOIL + inside) * (double)steps);
     table->stale = true;
 }
 

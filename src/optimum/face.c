@@ -17,13 +17,6 @@
 /* A projected step has to gain this share of what its slope promises. */
 #define GAIN_LEAST 0.1
 
-/* A factor, and what goes with it. */
-static void toil(struct kf_problem *problem)
-{
-    double size = (double)kf_size(problem);
-    kf_toil(problem, (0.1 * size + 5) * size * size);
-}
-
 /* Factor of H with `ridge` on the coordinates that are not free, and those of `held` taken out. */
 static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge, const double *held)
 {
@@ -75,7 +68,7 @@ bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_problem *pro
     size_t size = quadratic->size, free = problem->objective.free;
     double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = problem->domain.first, ridge = 0;
     for (int round = 0; round < BALL_ROUNDS_MOST && kf_toil_left(problem); round++) {
-        toil(problem);
+        kf_toil(problem, kf_factor_toil((double)size));
         if (!factorise(quadratic, free, ridge, NULL))
             return false;
         memset(found, 0, size * sizeof *found);
@@ -259,7 +252,7 @@ bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_problem *pr
             if (!aim(quadratic, problem, y, held))
                 return false;
             factors++;
-            toil(problem);
+            kf_toil(problem, kf_factor_toil((double)size));
             if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y)) {
                 walk(quadratic, problem, y, held, &moved);
                 kf_project(problem, y);

@@ -41,7 +41,7 @@ static inline bool kf_standing_spent(const struct kf_problem *problem, double ta
 /* g(x), and the work that it is. */
 static inline double kf_optimum_value(struct kf_problem *problem, const double *x)
 {
-    kf_toil(problem, (double)problem->points.count * kf_gradient_toil(problem));
+    kf_toil(problem, kf_pass_toil(problem));
     return kf_objective_value(&problem->objective, x);
 }
 /* Newton with an assembled Hessian. `spare` are 3 vectors. Returns whether it ended by its own criterion. */

@@ -98,20 +98,18 @@ static void add_range(const struct kf_optimum *optimum, const struct kf_problem 
     batch_flush(&batch);
 }
 
-/* The work that it takes to make a Hessian. */
-static void toil(struct kf_problem *problem)
+double kf_hessian_toil(const struct kf_problem *problem)
 {
-    const struct kf_objective *objective = &problem->objective;
-    double size = (double)kf_size(problem), outputs = (double)objective->outputs,
-           entries = (double)problem->points.entries / (double)problem->points.count * outputs;
-    kf_toil(problem, 0.3 * (double)problem->points.count * entries * entries + (0.1 * size + 5) * size * size);
+    double points = (double)problem->points.count, size = (double)kf_size(problem),
+           entries = (double)problem->points.entries / points * (double)problem->objective.outputs;
+    return 0.3 * points * entries * entries + kf_factor_toil(size);
 }
 
 static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
 {
     const struct kf_objective *objective = &problem->objective;
     size_t size = kf_size(problem);
-    toil(problem);
+    kf_toil(problem, kf_hessian_toil(problem));
     double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
     memset(hessian, 0, size * size * sizeof *hessian);
     add_range(optimum, problem, optimum->curve, 0, problem->points.count, mean, hessian, size);
@@ -274,7 +272,7 @@ static void conjugate_gradients(struct kf_problem *problem, const struct curvatu
     }
     double enough = tolerance * tolerance * energy;
     for (size_t round = 0; round < 2 * size + 100 && energy > enough && kf_toil_left(problem); round++) {
-        kf_toil(problem, (double)here->objective->points->count * kf_gradient_toil(problem));
+        kf_toil(problem, kf_pass_toil(problem));
         hessian_times(here, direction, bent);
         double bend = kf_dot(size, direction, bent);
         if (!(bend > 0))

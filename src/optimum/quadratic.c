@@ -183,7 +183,7 @@ static void minimise_inside(struct kf_quadratic *quadratic, struct kf_problem *p
     kf_project(problem, y);
     memcpy(ahead, y, size * sizeof *y);
     for (long round = 0; round < ROUNDS_MOST && still < 5 && kf_toil_left(problem); round++) {
-        kf_toil(problem, 0.5 * (double)size * (double)size);
+        kf_toil(problem, kf_product_toil((double)size));
         if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, problem, c, mu, y) <= enough)
             return;
         kf_quadratic_product(quadratic, ahead, gradient);
