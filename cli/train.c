@@ -111,17 +111,19 @@ static void warn_of_work(struct training *training, uint64_t stage)
     if (!report.given_up)
         return;
     training->gave_up = true;
-    warn("stage %llu was given up with a bound of %.3g, above its target of %.3g: that is as much work as a stage may take; "
+    warn("stage %llu was given up with a bound of %.3g, above its target of %.3g: that is as much work as a stage may "
+         "take; "
          "--scale columns, a larger --lambda or a larger --epsilon would help",
          (unsigned long long)stage, report.bound, report.target);
 }
 
-/* That nothing will be proved. A method that promises nothing, chosen by name, is no surprise but beside an epsilon. */
+/* That nothing will be proved. Of a method that promises nothing, chosen by name, that is no surprise but beside an epsilon; where gaps are
+ * measured, that one is held against them. */
 static void warn_of_no_proof(const struct training *training)
 {
     const char *reason;
     keepfit_no_proof why = keepfit_fit_no_proof(training->fit, &reason);
-    bool asked = keepfit_options_given(training->arguments->options, "epsilon");
+    bool asked = keepfit_options_given(training->arguments->options, "epsilon") && !training->arguments->gap;
     if (why != KEEPFIT_PROVES && (why != KEEPFIT_NO_PROMISE || asked) && !training->arguments->quiet)
         warn("nothing is proved: %s", reason);
 }
@@ -303,9 +305,11 @@ static void print_tally(const struct training *training, const keepfit_report *r
     unsigned long long missed = report->missed, unproved = report->unproved, waiting = report->waiting,
                        stages = report->proved + report->missed + report->unproved;
     if (why != KEEPFIT_PROVES)
-        printf("  unproved     %s: %s\n", why == KEEPFIT_NO_PROMISE ? "all stages before the last" : "all stages", reason);
+        printf("  unproved     %s: %s\n", why == KEEPFIT_NO_PROMISE ? "all stages before the last" : "all stages",
+               reason);
     else if (unproved && waiting)
-        printf("  unproved     %llu of %llu stages, %llu of them before each class had points\n", unproved, stages, waiting);
+        printf("  unproved     %llu of %llu stages, %llu of them before each class had points\n", unproved, stages,
+               waiting);
     else if (unproved)
         printf("  unproved     %llu of %llu stages\n", unproved, stages);
     if (missed)
@@ -376,10 +380,11 @@ static int verdict(const struct training *training, const keepfit_report *report
     unsigned long long stages = report->proved + report->missed + report->unproved, missed = report->missed,
                        wanting = count_wanting(training, report);
     if (missed && wanting)
-        return fail(EXIT_NOT_REACHED,
-                    "epsilon %g was not reached at %llu of %llu stages; the bound was %.3g at the worst; and nothing could "
-                    "be proved at %llu more",
-                    training->epsilon, missed, stages, report->worst_bound, wanting);
+        return fail(
+            EXIT_NOT_REACHED,
+            "epsilon %g was not reached at %llu of %llu stages; the bound was %.3g at the worst; and nothing could "
+            "be proved at %llu more",
+            training->epsilon, missed, stages, report->worst_bound, wanting);
     if (missed)
         return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at %llu of %llu stages; the %s was %.3g at the worst",
                     training->epsilon, missed, stages,

@@ -206,12 +206,14 @@ typedef struct keepfit_report {
     uint64_t proved;   /* bound <= target */
     uint64_t missed;   /* a finite bound above the target; with guarantee "estimate", an estimate above it */
     uint64_t unproved; /* no finite bound; with guarantee "estimate", every stage that is not missed */
-    uint64_t waiting;  /* of the unproved: with no optimum to be near yet, since with a free intercept (logistic, softmax) some
+    uint64_t
+        waiting; /* of the unproved: with no optimum to be near yet, since with a free intercept (logistic, softmax) some
                           class had no points of a weight above 0 */
-    uint64_t given_up; /* of the missed and the unproved: ended since more work than a stage may take (docs/guarantee.md) would
+    uint64_t
+        given_up; /* of the missed and the unproved: ended since more work than a stage may take (docs/guarantee.md) would
                           have been needed, or because it was for a stage not long before */
-    double smoothness;  /* largest curvature of one point's function so far (L) */
-    double seconds;     /* spent inside the fit */
+    double smoothness; /* largest curvature of one point's function so far (L) */
+    double seconds;    /* spent inside the fit */
     /* Progressive validation: each point predicted before it is learnt. */
     uint64_t validated;      /* points that could be predicted */
     double validation_loss;  /* mean loss of those predictions; NaN before the first */
@@ -222,11 +224,11 @@ KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *repo
 
 /* Why nothing is proved of this fit, whatever points come. */
 typedef enum keepfit_no_proof {
-    KEEPFIT_PROVES,      /* it is, as far as the report says */
-    KEEPFIT_NOT_CONVEX,  /* a network */
-    KEEPFIT_NO_LAMBDA,   /* lambda is 0 */
-    KEEPFIT_NO_PROMISE,  /* the method promises nothing */
-    KEEPFIT_ESTIMATES    /* guarantee "estimate" */
+    KEEPFIT_PROVES,     /* it is, as far as the report says */
+    KEEPFIT_NOT_CONVEX, /* a network */
+    KEEPFIT_NO_LAMBDA,  /* lambda is 0 */
+    KEEPFIT_NO_PROMISE, /* the method promises nothing */
+    KEEPFIT_ESTIMATES   /* guarantee "estimate" */
 } keepfit_no_proof;
 
 /* *reason (may be NULL) is what follows "nothing is proved: ", or "". */

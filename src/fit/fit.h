@@ -36,7 +36,8 @@ struct kf_tally {
     uint64_t missed;   /* with a finite bound above it */
     uint64_t unproved; /* without a finite bound */
     uint64_t waiting;  /* of these: without an optimum, since a class had no points */
-    uint64_t given_up; /* of the missed and the unproved: with as much work as a stage may take, or because of earlier ones */
+    uint64_t
+        given_up; /* of the missed and the unproved: with as much work as a stage may take, or because of earlier ones */
     double worst_bound;
 };
 

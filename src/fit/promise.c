@@ -185,8 +185,8 @@ void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive)
         tally->waiting = tally->unproved;
         return;
     }
-    uint64_t *counts[] = {&tally->proved,     &tally->waiting,  &tally->given_up, &patience->failures,
-                          &patience->wait, &patience->points};
+    uint64_t *counts[] = {&tally->proved,      &tally->waiting, &tally->given_up,
+                          &patience->failures, &patience->wait, &patience->points};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         kf_archive_number(archive, counts[k]);
     kf_archive_require(archive, tally->waiting <= tally->unproved);
