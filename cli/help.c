@@ -112,7 +112,7 @@ void help_overview(void)
         printf("  %-9s  %s\n", command_entry(k)->name, command_entry(k)->summary);
     printf(
         "\n'keepfit help COMMAND' tells its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data,\n"
-        "4 corrupt file, 5 epsilon not reached.\n");
+        "4 corrupt file, 5 epsilon not reached, or not proved.\n");
 }
 
 /* ---- man page ---- */
@@ -186,7 +186,8 @@ static void print_man(void)
           "on the "
           "command line go first, then the environment, then \\-\\-config.\n.SH \"EXIT STATUS\"\n0 done, 1 failed at "
           "run time, "
-          "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached within the budget, 130 and 143 "
+          "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached or not proved at some stage, 130 and "
+          "143 "
           "stopped by a signal.\n",
           stdout);
 }

@@ -27,6 +27,7 @@ struct training {
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
     uint64_t safe; /* points that were last acknowledged */
+    bool gave_up;  /* a stage has ended since it was too much work, and that was said */
     int failed;    /* the journal's disk has failed: what there is, is shown all the same */
 };
 
@@ -100,6 +101,33 @@ static void acknowledge(struct training *training)
     fflush(stdout);
 }
 
+/* Once: that some stages are not what was asked for, since they would have been too much work. */
+static void warn_of_work(struct training *training, uint64_t stage)
+{
+    keepfit_report report;
+    if (training->gave_up || training->arguments->quiet)
+        return;
+    keepfit_fit_report(training->fit, &report);
+    if (!report.given_up)
+        return;
+    training->gave_up = true;
+    warn("stage %llu was given up with a bound of %.3g, above its target of %.3g: that is as much work as a stage may "
+         "take; "
+         "--scale columns, a larger --lambda or a larger --epsilon would help",
+         (unsigned long long)stage, report.bound, report.target);
+}
+
+/* That nothing will be proved. Of a method that promises nothing, chosen by name, that is no surprise but beside an epsilon; where gaps are
+ * measured, that one is held against them. */
+static void warn_of_no_proof(const struct training *training)
+{
+    const char *reason;
+    keepfit_no_proof why = keepfit_fit_no_proof(training->fit, &reason);
+    bool asked = keepfit_options_given(training->arguments->options, "epsilon") && !training->arguments->gap;
+    if (why != KEEPFIT_PROVES && (why != KEEPFIT_NO_PROMISE || asked) && !training->arguments->quiet)
+        warn("nothing is proved: %s", reason);
+}
+
 /* What follows a stage: trace, save, progress. */
 static int after_stage(struct training *training, uint64_t stage)
 {
@@ -108,6 +136,7 @@ static int after_stage(struct training *training, uint64_t stage)
     if (arguments->acknowledge)
         acknowledge(training);
     training->traced = false;
+    warn_of_work(training, stage);
     if (training->tracing && trace_due(&training->plan, stage))
         code = measure_stage(training);
     if (code == EXIT_DONE && arguments->model && arguments->save_every && stage % arguments->save_every == 0)
@@ -218,7 +247,9 @@ static void print_json(const struct training *training, const keepfit_report *re
 {
     keepfit_options *options = training->arguments->options;
     keepfit_durability durability;
+    const char *reason;
     keepfit_fit_durability(training->fit, &durability);
+    keepfit_fit_no_proof(training->fit, &reason);
     printf("{\n  \"method\": ");
     json_text(stdout, keepfit_options_get(options, "method"));
     json_text_field("chosen", report->method);
@@ -227,6 +258,7 @@ static void print_json(const struct training *training, const keepfit_report *re
     json_text_field("domain", keepfit_options_get(options, "domain"));
     json_text_field("epsilon_kind", keepfit_options_get(options, "epsilon-kind"));
     json_text_field("guarantee", keepfit_options_get(options, "guarantee"));
+    json_text_field("no_proof", reason);
     const struct {
         const char *name;
         double number;
@@ -247,8 +279,11 @@ static void print_json(const struct training *training, const keepfit_report *re
         {"bound", training->last.bound},
         {"worst_bound", report->worst_bound},
         {"target", report->target},
+        {"proved", (double)report->proved},
         {"missed", (double)report->missed},
         {"unproved", (double)report->unproved},
+        {"waiting", (double)report->waiting},
+        {"given_up", (double)report->given_up},
         {"smoothness", report->smoothness},
         {"validation_loss", report->validation_loss},
         {"validation_error", report->validation_error},
@@ -262,24 +297,48 @@ static void print_json(const struct training *training, const keepfit_report *re
     printf("\n}\n");
 }
 
+/* The stages that are not proved, by what came of them. */
+static void print_tally(const struct training *training, const keepfit_report *report)
+{
+    const char *reason;
+    keepfit_no_proof why = keepfit_fit_no_proof(training->fit, &reason);
+    unsigned long long missed = report->missed, unproved = report->unproved, waiting = report->waiting,
+                       stages = report->proved + report->missed + report->unproved;
+    if (why != KEEPFIT_PROVES)
+        printf("  unproved     %s: %s\n", why == KEEPFIT_NO_PROMISE ? "all stages before the last" : "all stages",
+               reason);
+    else if (unproved && waiting)
+        printf("  unproved     %llu of %llu stages, %llu of them before each class had points\n", unproved, stages,
+               waiting);
+    else if (unproved)
+        printf("  unproved     %llu of %llu stages\n", unproved, stages);
+    if (missed)
+        printf("  missed       %llu of %llu stages\n", missed, stages);
+}
+
 static void print_bound(const struct training *training, const keepfit_report *report)
 {
     keepfit_options *options = training->arguments->options;
-    bool estimated = strcmp(keepfit_options_get(options, "guarantee"), "estimate") == 0;
+    bool estimated = keepfit_fit_no_proof(training->fit, NULL) == KEEPFIT_ESTIMATES;
     const char *kind = keepfit_options_get(options, "epsilon-kind");
     const char *said = strcmp(kind, "absolute") == 0 ? "" : kind;
-    double bound = training->last.bound;
-    if (report->unproved)
-        printf("  unproved     %llu stages rest on an estimate\n", (unsigned long long)report->unproved);
-    if (isnan(bound))
+    double bound = training->last.bound, worst = report->worst_bound;
+    if (isnan(bound) && isnan(worst)) {
+        print_tally(training, report);
         return;
-    printf("  %-12s gap at most %.3g now", estimated ? "estimated" : "proved", bound);
-    if (!isnan(report->worst_bound))
-        printf(", %.3g at the worst stage", report->worst_bound);
+    }
+    printf("  %-12s ", estimated ? "estimated" : "proved");
+    if (isnan(bound))
+        printf("nothing of the last stage");
+    else
+        printf("gap at most %.3g now", bound);
+    if (!isnan(worst))
+        printf(", %.3g at the worst stage%s", worst, report->unproved && !estimated ? " that has a bound" : "");
     printf(" (epsilon %g%s%s", training->epsilon, *said ? " " : "", said);
     if (*said && !isnan(report->target))
         printf(", now %.3g", report->target);
     printf(")\n");
+    print_tally(training, report);
 }
 
 static void print_text(const struct training *training, const keepfit_report *report)
@@ -305,21 +364,37 @@ static void print_text(const struct training *training, const keepfit_report *re
                report->validation_loss, report->classes ? "error" : "rmse", report->validation_error);
 }
 
-/* 5 where a proof fails, or a measurement shows that an epsilon the user named was not reached. */
+/* Stages without a bound that could have had one, where proofs were asked for. */
+static uint64_t count_wanting(const struct training *training, const keepfit_report *report)
+{
+    bool proves = keepfit_fit_no_proof(training->fit, NULL) == KEEPFIT_PROVES;
+    return proves ? report->unproved - report->waiting : 0;
+}
+
+/* 5 where a proof fails or is wanting, or a measurement shows that an epsilon the user named was not reached. */
 static int verdict(const struct training *training, const keepfit_report *report)
 {
     keepfit_options *options = training->arguments->options;
     bool absolute = strcmp(keepfit_options_get(options, "epsilon-kind"), "absolute") == 0;
     bool named = keepfit_options_given(options, "epsilon") && absolute;
-    bool proved = absolute ? report->worst_bound > training->epsilon : !isnan(report->worst_bound);
-    if (report->missed && !proved) /* of the stages that were missed nothing is known for certain */
-        return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at %llu of %llu stages, going by an estimate",
-                    training->epsilon, (unsigned long long)report->missed, (unsigned long long)report->stage);
-    if (report->missed)
-        return fail(EXIT_NOT_REACHED,
-                    "epsilon %g was not reached at %llu of %llu stages; the bound was %.3g at the worst",
-                    training->epsilon, (unsigned long long)report->missed, (unsigned long long)report->stage,
+    unsigned long long stages = report->proved + report->missed + report->unproved, missed = report->missed,
+                       wanting = count_wanting(training, report);
+    if (missed && wanting)
+        return fail(
+            EXIT_NOT_REACHED,
+            "epsilon %g was not reached at %llu of %llu stages; the bound was %.3g at the worst; and nothing could "
+            "be proved at %llu more",
+            training->epsilon, missed, stages, report->worst_bound, wanting);
+    if (missed)
+        return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at %llu of %llu stages; the %s was %.3g at the worst",
+                    training->epsilon, missed, stages,
+                    keepfit_fit_no_proof(training->fit, NULL) == KEEPFIT_ESTIMATES ? "estimate" : "bound",
                     report->worst_bound);
+    if (wanting)
+        return fail(EXIT_NOT_REACHED,
+                    "epsilon %g is not proved at %llu of %llu stages, which have no bound; --method auto, a larger "
+                    "--stage-budget or --bias instead of --intercept would help",
+                    training->epsilon, wanting, stages);
     if (absolute && isnan(report->target) && report->worst_bound > training->epsilon)
         return fail(EXIT_NOT_REACHED, "epsilon %g was not reached at every stage: the bound was %.3g at the worst",
                     training->epsilon, report->worst_bound);
@@ -449,6 +524,7 @@ static int open_all(struct training *training)
         return stop_code();
     if (status != KEEPFIT_OK)
         return fail_status(status, error.message);
+    warn_of_no_proof(training);
     return plan_trace(training);
 }
 

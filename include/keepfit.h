@@ -201,11 +201,19 @@ typedef struct keepfit_report {
     double lambda;      /* the regulariser's factor at this stage */
     double bound;       /* proved bound on the gap at this stage if the method keeps one, otherwise NaN */
     double worst_bound; /* the largest such bound over all stages, otherwise NaN */
-    double target;      /* what epsilon demands of the bound at this stage, otherwise NaN */
-    uint64_t missed;    /* stages so far whose bound exceeded it; where stages are limited, an estimate too */
-    uint64_t unproved;  /* stages so far where the method had a target but could prove nothing, only estimate */
-    double smoothness;  /* largest curvature of one point's function so far (L) */
-    double seconds;     /* spent inside the fit */
+    double target;      /* what epsilon demands of the bound at this stage, otherwise NaN: the stage promises nothing */
+    /* Stages so far that had a target (a block is one, and so are points that leave), each counted as one of three: */
+    uint64_t proved;   /* bound <= target */
+    uint64_t missed;   /* a finite bound above the target; with guarantee "estimate", an estimate above it */
+    uint64_t unproved; /* no finite bound; with guarantee "estimate", every stage that is not missed */
+    uint64_t
+        waiting; /* of the unproved: with no optimum to be near yet, since with a free intercept (logistic, softmax) some
+                          class had no points of a weight above 0 */
+    uint64_t
+        given_up; /* of the missed and the unproved: ended since more work than a stage may take (docs/guarantee.md) would
+                          have been needed, or because it was for a stage not long before */
+    double smoothness; /* largest curvature of one point's function so far (L) */
+    double seconds;    /* spent inside the fit */
     /* Progressive validation: each point predicted before it is learnt. */
     uint64_t validated;      /* points that could be predicted */
     double validation_loss;  /* mean loss of those predictions; NaN before the first */
@@ -213,6 +221,18 @@ typedef struct keepfit_report {
 } keepfit_report;
 
 KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
+
+/* Why nothing is proved of this fit, whatever points come. */
+typedef enum keepfit_no_proof {
+    KEEPFIT_PROVES,     /* it is, as far as the report says */
+    KEEPFIT_NOT_CONVEX, /* a network */
+    KEEPFIT_NO_LAMBDA,  /* lambda is 0 */
+    KEEPFIT_NO_PROMISE, /* the method promises nothing */
+    KEEPFIT_ESTIMATES   /* guarantee "estimate" */
+} keepfit_no_proof;
+
+/* *reason (may be NULL) is what follows "nothing is proved: ", or "". */
+KEEPFIT_API keepfit_no_proof keepfit_fit_no_proof(const keepfit_fit *fit, const char **reason);
 
 /* What costs a pass over the history (not counted as FOs: measuring is not optimising). */
 typedef enum keepfit_measure {

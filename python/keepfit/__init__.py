@@ -8,7 +8,7 @@
 """
 from ._library import lib as _lib
 from .classifier import KeepfitClassifier
-from .errors import CorruptFileError, KeepfitError
+from .errors import CorruptFileError, KeepfitError, NotProvedWarning
 from .errors import text as _text
 from .fit import Fit, Measurement, Stage
 from .model import Model
@@ -18,7 +18,7 @@ from .regressor import KeepfitRegressor
 
 __version__ = _text(_lib.keepfit_version())
 __all__ = ["KeepfitClassifier", "KeepfitRegressor", "Fit", "Objective", "Model", "Stage", "Measurement", "KeepfitError",
-           "CorruptFileError", "load", "OPTIONS", "METHODS", "LOSSES", "DOMAINS"]
+           "CorruptFileError", "NotProvedWarning", "load", "OPTIONS", "METHODS", "LOSSES", "DOMAINS"]
 
 
 def load(path):

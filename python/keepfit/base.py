@@ -1,5 +1,5 @@
 """What the estimators share: parameters in the library's terms, rows on their way in, and what is known afterwards."""
-import math
+import inspect
 import numbers
 import warnings
 from operator import attrgetter
@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
+from .errors import NotProvedWarning
 from .fit import Fit, Measurement, Stage
 from .labels import Labels
 from .model import Model
@@ -35,6 +36,8 @@ except ImportError:
 class Kept:
     """What lies behind a fitted estimator: a fit that goes on, or a model that was loaded. It reads the model out of the
     fit only when somebody asks, since that costs more than a point."""
+
+    looked = doubted = False  # whether something can be proved; that nothing is, or that a stage is not, was said
 
     def __init__(self, fit: Optional[Fit] = None, model: Optional[Model] = None, labels: Optional[Labels] = None):
         self.fit, self._model, self.labels = fit, model, labels
@@ -109,7 +112,7 @@ class Estimator(BaseEstimator):
         """A fit with nothing in it, or with what the journal has. ``features``: as many as the rows have that are to come."""
         if self.journal is not None and labels is not None and labels.names is not None:
             raise ValueError("a journal keeps classes that are numbers; these have names")
-        fit = Fit(**self._library_options(loss))
+        fit = Fit.silent(**self._library_options(loss))
         if anew and fit.report.points:
             raise ValueError("the journal %r holds %d points already: partial_fit goes on with them, fit wants an empty one"
                              % (self.journal, fit.report.points))
@@ -177,13 +180,25 @@ class Estimator(BaseEstimator):
         report = self._kept.fit.report
         if self.trace:
             self.trace_.append(self._kept.fit.stage())
-        if math.isnan(report.bound) and not math.isnan(report.target) and self.stage_budget is not None:
-            warnings.warn("nothing could be proved of the model, and stage_budget may have kept it far from the best: a larger one, "
-                          "or a bias in place of the free intercept, would help", ConvergenceWarning, stacklevel=3)
+        self._doubt(report)
         if report.bound > report.target:
             warnings.warn("the model is proved to be within %g of the best, but %g was asked for: a larger stage_budget, "
                           "a larger epsilon or scaled features would help" % (report.bound, report.target),
                           ConvergenceWarning, stacklevel=3)
+
+    def _doubt(self, report) -> None:
+        """Once for a fit: that nothing is proved of it, or that a stage could not be."""
+        kept, said = self._kept, ""
+        if not kept.looked:
+            kept.looked, kept.doubted = True, bool(kept.fit.no_proof())
+            said = kept.fit.no_proof(self.epsilon != inspect.signature(type(self)).parameters["epsilon"].default)
+            said = said and "nothing is proved: " + said
+        if not kept.doubted and report.unproved > report.waiting:
+            kept.doubted = True
+            said = ("nothing could be proved of a stage, whose model may be far from the best: method 'auto', a larger stage_budget, or a "
+                    "bias in place of the free intercept, would help")
+        if said:
+            warnings.warn(said, NotProvedWarning, stacklevel=4)
 
     # ---- what only a continual fit has
 

@@ -1,6 +1,8 @@
 """The library's failures as Python's exceptions."""
 import re
 
+from sklearn.exceptions import ConvergenceWarning
+
 from ._library import ffi, lib
 
 
@@ -10,6 +12,10 @@ class KeepfitError(RuntimeError):
 
 class CorruptFileError(KeepfitError):
     """A file is damaged, or is not of the kind that was expected."""
+
+
+class NotProvedWarning(ConvergenceWarning):
+    """The model may be as good as was asked for, but nothing proves it. Once for each fit."""
 
 
 # Options that have another name in Python: the one that scikit-learn's users know, or one that is no word of the language.

@@ -3,14 +3,15 @@
 Estimators are built on it; use it directly for an objective of your own, or where scikit-learn's conventions are in the way.
 """
 import threading
-from typing import Any, Iterable, NamedTuple, Optional
+import warnings
+from typing import Any, Dict, Iterable, NamedTuple, Optional
 
 import numpy as np
 import scipy.sparse
 
 from . import options as option_table
 from ._library import ffi, lib
-from .errors import exception, text
+from .errors import NotProvedWarning, exception, text
 from .model import Model
 from .objective import Objective
 
@@ -38,8 +39,11 @@ class Stage(NamedTuple):
     bound: float
     worst_bound: float
     target: float
+    proved: int
     missed: int
     unproved: int
+    waiting: int
+    given_up: int
     smoothness: float
     seconds: float
     validated: int
@@ -114,6 +118,18 @@ class Fit:
     """
 
     def __init__(self, objective: Optional[Objective] = None, **options: Any):
+        self._create(objective, options)
+        if self.no_proof(options.get("epsilon") is not None):
+            warnings.warn("nothing is proved: " + self.no_proof(True), NotProvedWarning, stacklevel=2)
+
+    @classmethod
+    def silent(cls, **options: Any) -> "Fit":
+        """The same without a warning, for those who have their own."""
+        fit = cls.__new__(cls)
+        fit._create(None, options)
+        return fit
+
+    def _create(self, objective: Optional[Objective], options: Dict[str, Any]) -> None:
         self.objective = objective
         self.options = options
         made = option_table.make(options)
@@ -131,6 +147,13 @@ class Fit:
         lib.keepfit_fit_report(self.handle, self.report)
         if objective is not None:
             objective.features = max(objective.features, self.report.features)
+
+    def no_proof(self, asked: bool = True) -> str:
+        """Why nothing is proved of this fit, whatever rows come; "" where its stages are. A method that promises nothing is worth a
+        word where an epsilon was ``asked`` for."""
+        reason = ffi.new("const char **")
+        why = lib.keepfit_fit_no_proof(self.handle, reason)
+        return "" if why == lib.KEEPFIT_NO_PROMISE and not asked else text(reason[0])
 
     def extend(self, X, y, weight=None) -> "Fit":
         """All rows as one stage: afterwards the model is within epsilon for everything so far. X: an array with a point in
@@ -266,7 +289,7 @@ class Fit:
                     "carried": self._carried, "earlier": self._earlier}
 
     def __setstate__(self, state) -> None:
-        self.__init__(**state["options"])
+        self._create(None, state["options"])
         self._carried, self._earlier = state["carried"], state["earlier"]
         rows, targets, weights = state["points"]
         value, index, start = compressed(rows)

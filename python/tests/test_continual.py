@@ -8,7 +8,7 @@ import pytest
 from conftest import cloud
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from keepfit import KeepfitClassifier, KeepfitRegressor, Stage
+from keepfit import Fit, KeepfitClassifier, KeepfitRegressor, NotProvedWarning, Stage
 
 
 def test_stages_are_partial_fits_row_by_row():
@@ -220,6 +220,38 @@ def test_a_budget_that_is_too_small_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KeepfitClassifier(epsilon=1e-9, bias=1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("options, reason", [({"lam": 0.0}, "lambda is 0"), ({"guarantee": "estimate"}, "estimates"),
+                                             ({"method": "svrg", "epsilon": 1e-2}, "promises nothing")])
+def test_nothing_is_proved_and_a_warning_says_so_once(options, reason):
+    X, y = cloud(2)
+    model = KeepfitClassifier(fit_intercept=False, **options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+    said = [str(one.message) for one in caught if issubclass(one.category, NotProvedWarning)]
+    assert len(said) == 1 and reason in said[0] and model.report_.proved == 0
+    with pytest.warns(NotProvedWarning, match=reason):
+        Fit(**options)
+
+
+def test_every_stage_is_counted_once():
+    X, y = cloud(2)
+    y = np.sort(y)  # the second class comes late
+    model = KeepfitClassifier(method="table")
+    with pytest.warns(NotProvedWarning, match="nothing could be proved"):
+        for k in range(0, 400, 20):
+            model.partial_fit(X[k:k + 20], y[k:k + 20])
+    found = model.report_
+    assert found.proved == found.missed == 0 and found.unproved == 20 and 0 < found.waiting < 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KeepfitClassifier()
+        for k in range(0, 400, 20):
+            model.partial_fit(X[k:k + 20], y[k:k + 20])
+    found = model.report_
+    assert found.unproved == found.waiting > 0 and found.proved == 20 - found.waiting and found.missed == 0
 
 
 @pytest.mark.parametrize("kind, epsilon", [("absolute", 1e-3), ("relative", 1e-2), ("stat", 0.1)])

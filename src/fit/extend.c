@@ -83,7 +83,10 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
     kf_fit_account(fit);
     kf_iterate_suit(&fit->problem);
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    if (!running->method->take || !(fit->problem.objective.weight_total > 0))
+    bool weighs = fit->problem.objective.weight_total > 0;
+    if (!weighs && running->method->forget) /* it does not see this point */
+        running->method->forget(&fit->problem, running->state);
+    if (!running->method->take || !weighs)
         return KEEPFIT_OK;
     status = running->method->take(&fit->problem, running->state, &fit->error);
     fit->problem.fo_before = fit->problem.objective.fo; /* a block's allowance is for what comes after its points */

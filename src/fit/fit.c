@@ -126,7 +126,7 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
-    fit->worst_bound = NAN;
+    fit->tally.worst_bound = NAN;
     fit->options = options;
     fit->durable = durable;
     keepfit_status status = build(fit, callbacks, error);
@@ -190,6 +190,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->labels.label);
     free(fit->arrivals);
     free(fit->indices);
+    free(fit->classes.seen);
     kf_durable_close(fit->durable); /* rows lie in it */
     kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);
@@ -322,18 +323,6 @@ static bool is_finite(struct kf_problem *problem)
            objective->type->is_finite(objective, view, problem->points.count - 1);
 }
 
-/* What the stage promised, and whether it kept it. */
-static void keep_account(keepfit_fit *fit)
-{
-    const struct kf_problem *problem = &fit->problem;
-    fit->unproved += isnan(problem->bound) && !isnan(problem->target);
-    fit->missed += problem->unmet;
-    if (isnan(problem->bound))
-        return;
-    fit->worst_bound = fmax(fit->worst_bound, problem->bound);
-    fit->missed += problem->bound > problem->target;
-}
-
 void kf_fit_allow(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
@@ -354,10 +343,10 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     struct kf_problem *problem = &fit->problem;
     keepfit_status status = KEEPFIT_OK;
     problem->bound = problem->target = NAN;
-    problem->unmet = false;
     const struct kf_running *running = at_work(fit);
     kf_iterate_write(problem); /* what was looked at since the last stage leaves no trace */
     kf_fit_limit(fit);
+    kf_fit_limit_toil(fit);
     if (problem->objective.weight_total > 0)
         status = work(problem, running->state, &fit->error);
     else if (running->method->forget) /* it has not seen this point */
@@ -373,7 +362,9 @@ keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
     else if (status == KEEPFIT_OK && problem->points.count && !is_finite(problem))
         status = kf_fit_overflown(fit);
     if (status == KEEPFIT_OK)
-        keep_account(fit);
+        kf_fit_keep_account(fit);
+    if (status == KEEPFIT_OK && problem->objective.memory_failed)
+        status = kf_fail_memory(&fit->error);
     return status;
 }
 

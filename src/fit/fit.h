@@ -30,6 +30,31 @@ struct kf_choice {
     char reason[200];
 };
 
+/* Stages by what came of them. One that promised something is proved, missed or unproved. */
+struct kf_tally {
+    uint64_t proved;   /* with a bound of at most the target */
+    uint64_t missed;   /* with a finite bound above it */
+    uint64_t unproved; /* without a finite bound */
+    uint64_t waiting;  /* of these: without an optimum, since a class had no points */
+    uint64_t
+        given_up; /* of the missed and the unproved: with as much work as a stage may take, or because of earlier ones */
+    double worst_bound;
+};
+
+/* How much a stage may do, after some that did much in vain (promise.c). */
+struct kf_patience {
+    uint64_t failures, wait; /* stages until the next attempt */
+    uint64_t points;         /* when the last one failed, */
+    double bound;            /* and what it left */
+    bool worse;              /* than that is the bound by now */
+};
+
+/* Whether all classes have points, looked for in the points 0 .. looked-1. */
+struct kf_presence_of_classes {
+    bool *seen;
+    size_t capacity, count, looked;
+};
+
 struct keepfit_fit {
     keepfit_options *options;
     keepfit_objective callbacks; /* a copy; used by user-written objectives */
@@ -55,9 +80,9 @@ struct keepfit_fit {
     struct kf_archive snapshot; /* the last one that was handed out */
     size_t left;                /* points that have left since constants were computed from all */
     uint64_t features;          /* highest feature so far */
-    double worst_bound;
-    uint64_t missed;   /* stages whose bound exceeded their target */
-    uint64_t unproved; /* stages that should have had a bound and have none */
+    struct kf_tally tally;
+    struct kf_patience patience;
+    struct kf_presence_of_classes classes;
     double seconds;
     uint64_t validated, wrong;
     double validation_loss_sum, validation_square_sum;
@@ -69,6 +94,14 @@ struct keepfit_fit {
 
 /* Point k of a block, which goes on owning the row. */
 keepfit_point kf_block_point(const keepfit_block *block, size_t k);
+
+/* What stages promised and what came of it (promise.c): before a stage's work, what it may take; after it, the account. */
+void kf_fit_limit_toil(keepfit_fit *fit);
+void kf_fit_limit_measuring(keepfit_fit *fit); /* which may take more */
+void kf_fit_keep_account(keepfit_fit *fit);
+/* A point has left. */
+void kf_fit_forget_classes(keepfit_fit *fit);
+void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive);
 
 /* A stage begins: what it may spend, from --stage-budget and, through the mean so far, --max-stage-work. */
 void kf_fit_allow(keepfit_fit *fit);

@@ -27,16 +27,47 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .steps = problem->steps,
         .lambda = objective->lambda,
         .bound = problem->bound,
-        .worst_bound = fit->worst_bound,
+        .worst_bound = fit->tally.worst_bound,
         .target = problem->target,
-        .missed = fit->missed,
-        .unproved = fit->unproved,
+        .proved = fit->tally.proved,
+        .missed = fit->tally.missed,
+        .unproved = fit->tally.unproved,
+        .waiting = fit->tally.waiting,
+        .given_up = fit->tally.given_up,
         .smoothness = kf_smoothness(objective),
         .seconds = fit->seconds,
         .validated = fit->validated,
         .validation_loss = fit->validation_loss_sum / count,
         .validation_error = numbers ? sqrt(fit->validation_square_sum / count) : (double)fit->wrong / count,
     };
+}
+
+static keepfit_no_proof why_no_proof(const keepfit_fit *fit)
+{
+    const keepfit_options *options = fit->options;
+    double lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
+    if (fit->problem.objective.hidden)
+        return KEEPFIT_NOT_CONVEX;
+    if (!(lambda > 0))
+        return KEEPFIT_NO_LAMBDA;
+    if (!fit->running[fit->running_count - 1].method->holds_epsilon)
+        return KEEPFIT_NO_PROMISE;
+    return options->guarantee == KF_GUARANTEE_PROVED ? KEEPFIT_PROVES : KEEPFIT_ESTIMATES;
+}
+
+keepfit_no_proof keepfit_fit_no_proof(const keepfit_fit *fit, const char **reason)
+{
+    static const char *const reasons[] = {
+        [KEEPFIT_PROVES] = "",
+        [KEEPFIT_NOT_CONVEX] = "a network is not convex",
+        [KEEPFIT_NO_LAMBDA] = "lambda is 0 (a small one, such as 1e-6, is enough)",
+        [KEEPFIT_NO_PROMISE] = "the method promises nothing (auto does)",
+        [KEEPFIT_ESTIMATES] = "estimates were asked for (guarantee estimate)",
+    };
+    keepfit_no_proof why = why_no_proof(fit);
+    if (reason)
+        *reason = reasons[why];
+    return why;
 }
 
 const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
@@ -66,6 +97,7 @@ static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *res
         (!fit->optimum_sum && !kf_problem_vector(problem, &fit->optimum_sum)))
         return kf_fail_memory(&fit->error);
     kf_project(problem, fit->optimum_x);
+    kf_fit_limit_measuring(fit);
     keepfit_status status = kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
     if (status != KEEPFIT_OK)
         return status;

@@ -50,6 +50,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
         memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
     bool stale = kf_objective_discount(objective, j);
     kf_points_remove(&problem->points, j);
+    kf_fit_forget_classes(fit);
     if (++fit->left > problem->points.count || stale) {
         kf_objective_recount(objective);
         fit->left = 0;

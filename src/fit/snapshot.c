@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* 1 has no points whose slopes are older than x (method/hold.h). */
+/* 1 has no points whose slopes are older than x (method/hold.h); 4 has what rounding may have done, the whole tally, and patience
+ * (promise.c). */
 #define SNAPSHOT_VERSION 4
 #define NAME_ROOM 64
 
@@ -55,12 +56,14 @@ static void archive_arrivals(keepfit_fit *fit, struct kf_archive *archive)
 static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
 {
     uint64_t left = fit->left;
-    uint64_t *counts[] = {&left, &fit->features, &fit->missed, &fit->unproved, &fit->validated, &fit->wrong};
-    double *reals[] = {&fit->worst_bound, &fit->seconds, &fit->validation_loss_sum, &fit->validation_square_sum};
+    uint64_t *counts[] = {&left,           &fit->features, &fit->tally.missed, &fit->tally.unproved,
+                          &fit->validated, &fit->wrong};
+    double *reals[] = {&fit->tally.worst_bound, &fit->seconds, &fit->validation_loss_sum, &fit->validation_square_sum};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         kf_archive_number(archive, counts[k]);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
+    kf_fit_archive_tally(fit, archive);
     size_t slots = fit->problem.objective.slots - kf_fit_has_lead(fit);
     kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->problem.objective.loss));
     fit->left = (size_t)left;

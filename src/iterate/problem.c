@@ -16,6 +16,7 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     problem->options = options;
     problem->bound = problem->target = problem->arrival_loss = NAN;
     problem->allowance = UINT64_MAX;
+    problem->toil_most = INFINITY;
     problem->objective.points = &problem->points;
     problem->objective.delta = options->delta;
     problem->objective.kernels = kf_kernels_best();

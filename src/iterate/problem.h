@@ -28,10 +28,11 @@ struct kf_problem {
     double arrival_loss;       /* of the newest point, where the stage that takes it begins; NaN: not computed */
     double bound;              /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
     double target;             /* what it has to be at most at this stage; NaN where nothing is promised */
-    bool unmet;                /* there is no bound, and the estimate exceeds the target, for want of gradients */
     uint64_t fo_before;        /* FOs before this stage */
     uint64_t allowance;        /* and how many it may spend; UINT64_MAX: any number */
     double work;               /* dense algebra, in nominal nanoseconds, since it was last looked at (kf_spend) */
+    double toil, toil_most;    /* what the stage has done besides FOs, and what it may do with them (kf_toil) */
+    uint64_t toil_from;        /* FOs before */
     const volatile int *stop;  /* a flag that ends the stage's work early; may be NULL */
     double *scratch;           /* one vector, for projections; NULL where there are none */
     double *spare;             /* another, for kf_gap_bound inside a domain */
@@ -68,10 +69,44 @@ static inline size_t kf_size(const struct kf_problem *problem)
     return kf_dimension(&problem->objective);
 }
 
-/* For auto, which compares methods by their work: what this one has done besides FOs and steps. */
+/* What a stage does besides FOs, in nominal nanoseconds: numbers of operations, never a clock. When there is no end to it, it
+ * ends as if its gradients were spent (fit/promise.c says when). */
+static inline void kf_toil(struct kf_problem *problem, double nanoseconds)
+{
+    problem->toil += nanoseconds;
+}
+
+/* The same, and for auto, which compares methods by their work. */
 static inline void kf_spend(struct kf_problem *problem, double nanoseconds)
 {
     problem->work += nanoseconds;
+    kf_toil(problem, nanoseconds);
+}
+
+/* A gradient, in the same nanoseconds. */
+#define KF_GRADIENT_ITSELF 20.0
+static inline double kf_gradient_toil(const struct kf_problem *problem)
+{
+    const struct kf_points *points = &problem->points;
+    double entries = points->count ? (double)points->entries / (double)points->count : 0;
+    return KF_GRADIENT_ITSELF + entries * (double)problem->objective.outputs;
+}
+
+static inline double kf_pass_toil(const struct kf_problem *problem)
+{
+    return (double)problem->points.count * kf_gradient_toil(problem);
+}
+
+/* All that the stage has done so far, and how many gradients it may still compute by that. */
+static inline double kf_toil_done(const struct kf_problem *problem)
+{
+    return problem->toil + (double)(problem->objective.fo - problem->toil_from) * kf_gradient_toil(problem);
+}
+
+static inline uint64_t kf_toil_left(const struct kf_problem *problem)
+{
+    double left = (problem->toil_most - kf_toil_done(problem)) / kf_gradient_toil(problem);
+    return left >= 1e18 ? UINT64_MAX : left > 0 ? (uint64_t)left : 0;
 }
 
 /* Whether there is a limit to what a stage may spend. */
@@ -83,10 +118,11 @@ static inline bool kf_is_limited(const struct kf_problem *problem)
 /* Gradients that the stage may still compute; none when it was asked to stop. */
 static inline uint64_t kf_left(const struct kf_problem *problem)
 {
-    uint64_t spent = problem->objective.fo - problem->fo_before;
+    uint64_t spent = problem->objective.fo - problem->fo_before, toil = kf_toil_left(problem);
     if (problem->stop && *problem->stop)
         return 0;
-    return spent < problem->allowance ? problem->allowance - spent : 0;
+    uint64_t left = spent < problem->allowance ? problem->allowance - spent : 0;
+    return left < toil ? left : toil;
 }
 
 /* Whether the stage may compute so many gradients more. */

@@ -22,6 +22,10 @@
 #define SIZE_MOST 8192
 #define GROWTH_MOST 1.5
 #define ROUNDS_MOST 100
+/* What Cholesky is given on the diagonal, as a share of it, where rounding has left S indefinite; and the next tries. */
+#define RIDGE_FIRST 1e-15
+#define RIDGE_TIMES 10.0
+#define RIDGE_MOST 1e15
 
 struct exact {
     double *second; /* S, lower triangle by columns, leading dimension `stride` */
@@ -114,20 +118,36 @@ static void update_factor(struct exact *exact, size_t size, double *v)
     }
 }
 
-static bool make_factor(const struct kf_problem *problem, struct exact *exact, double diagonal)
+/* The Cholesky factor of S + diagonal, with a ridge: the shares of the diagonal's own numbers, so that columns of any size get what
+ * they need, and from 1 on of the largest of them, as S may be anything where large points have left. */
+static bool factorise(const struct kf_problem *problem, struct exact *exact, double diagonal, double ridge)
 {
     size_t size = kf_size(problem);
-    for (size_t column = 0; column < size; column++)
+    double most = 0;
+    for (size_t column = 0; column < size; column++) {
         memcpy(exact->factor + column * exact->stride + column, exact->second + column * exact->stride + column,
                (size - column) * sizeof(double));
-    for (size_t k = problem->objective.free; k < size; k++)
-        exact->factor[k * exact->stride + k] += diagonal;
-    bool made = kf_cholesky(size, exact->factor, exact->stride);
-    exact->factor_size = made ? size : 0;
+        most = fmax(most, fabs(exact->second[column * exact->stride + column]) + diagonal);
+    }
+    for (size_t k = 0; k < size; k++) {
+        double *entry = exact->factor + k * exact->stride + k;
+        *entry += k < problem->objective.free ? 0 : diagonal;
+        *entry += ridge * (ridge < 1 ? fabs(*entry) : most);
+    }
+    return kf_cholesky(size, exact->factor, exact->stride);
+}
+
+/* It is a preconditioner, which a ridge makes worse, and no less sound. */
+static bool make_factor(const struct kf_problem *problem, struct exact *exact, double diagonal)
+{
+    bool found = factorise(problem, exact, diagonal, 0);
+    for (double ridge = RIDGE_FIRST; !found && ridge <= RIDGE_MOST; ridge *= RIDGE_TIMES)
+        found = factorise(problem, exact, diagonal, ridge);
+    exact->factor_size = found ? kf_size(problem) : 0;
     exact->factor_diagonal = diagonal;
     exact->factor_points = problem->points.count;
     exact->behind = 0;
-    return made;
+    return found;
 }
 
 /* Brings the factor up to date with the newest points, or makes it anew. */
@@ -183,7 +203,7 @@ static void solve(struct kf_problem *problem, struct exact *exact, double diagon
     for (int round = 0; round < ROUNDS_MOST && energy > enough; round++) {
         product(problem, exact, diagonal, p, bent);
         double bend = kf_dot(size, p, bent);
-        if (!(bend > 0))
+        if (!(bend > 0) || !isfinite(energy / bend))
             break;
         kf_add(size, energy / bend, p, problem->x);
         kf_add(size, -energy / bend, bent, r);
@@ -304,6 +324,8 @@ static keepfit_status exact_settle(struct kf_problem *problem, void *state, keep
 {
     struct exact *exact = state;
     double diagonal = problem->objective.lambda * problem->objective.weight_total;
+    if (!grow(exact, kf_size(problem)))
+        return kf_fail_memory(error);
     if (exact->stale || exact->left > problem->points.count)
         sum_anew(problem, exact);
     if (!find_optimum(problem, exact, diagonal))
@@ -344,11 +366,11 @@ static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepf
 static void exact_leave(struct kf_problem *problem, void *state, size_t j)
 {
     struct exact *exact = state;
+    exact->factor_size = exact->behind = 0;
     if (exact->stale)
         return;
     add_point(problem, exact, j, -1);
     exact->left++;
-    exact->factor_size = exact->behind = 0;
 }
 
 /* What is known is not of all points, or not of how they are. */

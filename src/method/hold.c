@@ -636,12 +636,6 @@ keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_e
         refresh(problem, hold, NAN);
         kf_hold_judge(problem, hold);
     }
-    if (isinf(problem->bound))
-        problem->bound = NAN;
-    if (!isnan(problem->bound) || !kf_is_limited(problem))
-        return status;
-    kf_complete_gradient(&problem->objective, hold->sum, problem->x, hold->gradient);
-    problem->unmet = !kf_hold_is_good(problem, hold);
     return status;
 }
 

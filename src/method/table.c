@@ -40,6 +40,11 @@
 #define GONE_ASTRAY 1e3
 #define USUAL_SHARE 0.75
 #define ESTIMATE_SHARE 0.5
+/* The work of a step besides its gradient (kf_toil): for itself, and for each coordinate of a dense iterate in a domain, which the
+ * simplex has to sort. */
+#define STEP_TOIL 30.0
+#define STEP_TOIL_INSIDE 5.0
+#define STEP_TOIL_SORTED 50.0
 #define SYNCHRONISE 1024 /* points, at most, between two computations of the three products */
 /* They are computed anew at once where rounding in them is more than this share of the target, and the bound exceeds it. */
 #define BLURRED_FROM 0.01
@@ -168,6 +173,9 @@ static void walk(struct kf_problem *problem, struct table *table, uint64_t steps
     double step = table->step / kf_constant_smoothness(problem);
     kf_steps_of_table(problem, step, kf_inverse_weight(&problem->objective), problem->points.count, table->factors,
                       steps);
+    double each = problem->domain.type->constant_sum ? STEP_TOIL_SORTED : STEP_TOIL_INSIDE;
+    bool lazy = problem->iterate.scaled || kf_domain_is_whole(&problem->domain);
+    kf_toil(problem, (STEP_TOIL + (lazy ? 0 : each * (double)kf_size(problem))) * (double)steps);
     table->stale = true;
 }
 

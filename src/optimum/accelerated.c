@@ -20,7 +20,7 @@ static void measure(struct kf_problem *problem, struct point *at)
     struct kf_objective *objective = &problem->objective;
     kf_gradient_sum(objective, at->x, problem->points.count, at->sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, at->sum, at->x, at->gradient);
-    at->value = kf_objective_value(objective, at->x);
+    at->value = kf_optimum_value(problem, at->x);
 }
 
 /* next = P(ahead - gradient/top), with the smallest doubling of top for which the parabola lies above the objective. */
@@ -36,7 +36,7 @@ static double descend(struct kf_problem *problem, const struct point *ahead, dou
             double move = next[k] - ahead->x[k];
             model += ahead->gradient[k] * move + top / 2 * move * move;
         }
-        double value = kf_objective_value(&problem->objective, next);
+        double value = kf_optimum_value(problem, next);
         if (!(value > model + 1e-15 * fabs(ahead->value)) || top > 1e300)
             return top;
     }

@@ -58,11 +58,12 @@ static void meet_radius(size_t size, size_t free, double radius, const double *a
     }
 }
 
-bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
+bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
 {
     size_t size = quadratic->size, free = problem->objective.free;
     double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = problem->domain.first, ridge = 0;
-    for (int round = 0; round < BALL_ROUNDS_MOST; round++) {
+    for (int round = 0; round < BALL_ROUNDS_MOST && kf_toil_left(problem); round++) {
+        kf_toil(problem, kf_factor_toil((double)size));
         if (!factorise(quadratic, free, ridge, NULL))
             return false;
         memset(found, 0, size * sizeof *found);
@@ -230,19 +231,20 @@ static double largest_size(size_t count, const double *v)
     return most;
 }
 
-bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double *y)
+bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
 {
     size_t size = quadratic->size;
     double *gradient = quadratic->vector[0], *held = quadratic->vector[3];
     bool one = false;
     kf_project(problem, y);
-    for (int factors = 0; factors < FACTORS_MOST;) {
+    for (int factors = 0; factors < FACTORS_MOST && kf_toil_left(problem);) {
         bool moved = false, first = true;
         find_face(quadratic, problem, c, one, y, held);
         do {
             if (!aim(quadratic, problem, y, held))
                 return false;
             factors++;
+            kf_toil(problem, kf_factor_toil((double)size));
             if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y)) {
                 walk(quadratic, problem, y, held, &moved);
                 kf_project(problem, y);
@@ -259,7 +261,7 @@ bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, const struct kf_probl
             kf_add(size, 1, c, gradient);
             if (!blocked)
                 break;
-        } while (factors < FACTORS_MOST);
+        } while (factors < FACTORS_MOST && kf_toil_left(problem));
         if (!moved && one)
             return true; /* not even one bound can be left */
         one = !moved;

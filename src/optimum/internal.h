@@ -30,10 +30,19 @@ static inline bool kf_standing_good(const struct kf_standing *at, double target)
     return target > 0 && at->bound <= target;
 }
 
-/* Whether the stage's budget leaves no room for so many passes; where the optimum itself is wanted, there is none. */
+/* Whether the stage's budget leaves no room for so many passes; where the optimum itself is wanted, there is none, but there is an
+ * end to what it may take (kf_toil). */
 static inline bool kf_standing_spent(const struct kf_problem *problem, double target, uint64_t passes)
 {
-    return target > 0 && !kf_affords(problem, passes * problem->points.count);
+    uint64_t gradients = passes * problem->points.count;
+    return target > 0 ? !kf_affords(problem, gradients) : gradients > kf_toil_left(problem);
+}
+
+/* g(x), and the work that it is. */
+static inline double kf_optimum_value(struct kf_problem *problem, const double *x)
+{
+    kf_toil(problem, kf_pass_toil(problem));
+    return kf_objective_value(&problem->objective, x);
 }
 /* Newton with an assembled Hessian. `spare` are 3 vectors. Returns whether it ended by its own criterion. */
 bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,

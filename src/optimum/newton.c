@@ -95,10 +95,18 @@ static void add_range(const struct kf_optimum *optimum, const struct kf_problem 
     batch_flush(&batch);
 }
 
+double kf_hessian_toil(const struct kf_problem *problem)
+{
+    double points = (double)problem->points.count, size = (double)kf_size(problem),
+           entries = (double)problem->points.entries / points * (double)problem->objective.outputs;
+    return 0.3 * points * entries * entries + kf_factor_toil(size);
+}
+
 static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
 {
     const struct kf_objective *objective = &problem->objective;
     size_t size = kf_size(problem);
+    kf_toil(problem, kf_hessian_toil(problem));
     double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
     memset(hessian, 0, size * size * sizeof *hessian);
     add_range(optimum, problem, optimum->curve, 0, problem->points.count, mean, hessian, size);
@@ -194,7 +202,7 @@ bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, dou
     size_t size = kf_size(problem);
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
-            return true;
+            return target > 0;
         double fall = model_direction(optimum, problem, at, MODEL_TO * target, spare);
         double little = LAST_STEP * kf_standing_scale(at);
         bool last = fall <= little;
@@ -246,7 +254,8 @@ static void hessian_diagonal(const struct curvature *here, double *out)
 }
 
 /* Preconditioned conjugate gradients for H step = -gradient, until the residual has fallen by `tolerance`. */
-static void conjugate_gradients(const struct curvature *here, const double *gradient, double tolerance, double **spare)
+static void conjugate_gradients(struct kf_problem *problem, const struct curvature *here, const double *gradient,
+                                double tolerance, double **spare)
 {
     size_t size = kf_dimension(here->objective);
     double *step = spare[0], *residual = spare[1], *direction = spare[2], *bent = spare[3], *diagonal = spare[4];
@@ -259,7 +268,8 @@ static void conjugate_gradients(const struct curvature *here, const double *grad
         energy += residual[k] * direction[k];
     }
     double enough = tolerance * tolerance * energy;
-    for (size_t round = 0; round < 2 * size + 100 && energy > enough; round++) {
+    for (size_t round = 0; round < 2 * size + 100 && energy > enough && kf_toil_left(problem); round++) {
+        kf_toil(problem, kf_pass_toil(problem));
         hessian_times(here, direction, bent);
         double bend = kf_dot(size, direction, bent);
         if (!(bend > 0))
@@ -283,9 +293,9 @@ bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double
     double tolerance = 0.1;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
-            return true;
+            return target > 0;
         kf_curves(optimum, problem, at->x, 0, problem->points.count);
-        conjugate_gradients(&here, at->gradient, tolerance, spare);
+        conjugate_gradients(problem, &here, at->gradient, tolerance, spare);
         double slope = kf_dot(size, at->gradient, spare[0]);
         bool last = -slope <= LAST_STEP * kf_standing_scale(at);
         if (!(slope < 0))

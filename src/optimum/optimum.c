@@ -26,7 +26,7 @@ void kf_standing_measure(struct kf_problem *problem, struct kf_standing *at)
     struct kf_objective *objective = &problem->objective;
     kf_gradient_sum(objective, at->x, problem->points.count, at->sum, NULL, problem->factors[0]);
     kf_complete_gradient(objective, at->sum, at->x, at->gradient);
-    at->value = kf_objective_value(objective, at->x);
+    at->value = kf_optimum_value(problem, at->x);
     at->bound = kf_gap_estimate(problem, at->x, at->gradient);
 }
 
@@ -39,7 +39,7 @@ bool kf_line_search(struct kf_problem *problem, struct kf_standing *at, const do
     for (double step = 1; step > 1e-20; step /= 2) {
         memcpy(candidate, at->x, size * sizeof *candidate);
         kf_add(size, step, direction, candidate);
-        double value = kf_objective_value(&problem->objective, candidate);
+        double value = kf_optimum_value(problem, candidate);
         if (value <= at->value + 1e-4 * step * slope + noise) {
             memcpy(at->x, candidate, size * sizeof *candidate);
             kf_standing_measure(problem, at);
@@ -84,6 +84,17 @@ static void begin_well(struct kf_problem *problem, double *zero, double *x)
         kf_copy(problem, x, zero);
 }
 
+/* A solver that rounding has led astray leaves an x that can be gone on from. */
+static bool stays_finite(struct kf_problem *problem, struct kf_standing *at)
+{
+    if (kf_all_finite(kf_size(problem), at->x))
+        return true;
+    kf_clear(problem, at->x);
+    kf_project(problem, at->x);
+    kf_standing_measure(problem, at);
+    return false;
+}
+
 keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
                                double *sum, keepfit_error *error)
 {
@@ -111,7 +122,7 @@ keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *pr
         solved = kf_accelerated(problem, target, &at, spare);
     if (problem->objective.callback_failed)
         return kf_fail(error, KEEPFIT_CALLBACK, "a user-written objective reported a failure");
-    if (!solved || !isfinite(at.value))
+    if (!stays_finite(problem, &at) || !solved || !isfinite(at.value))
         return kf_fail(error, KEEPFIT_UNSOLVED, "the optimum of stage %zu could not be computed",
                        problem->points.count);
     return KEEPFIT_OK;

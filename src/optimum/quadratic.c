@@ -11,6 +11,7 @@
 #include "kernels/kernels.h"
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
+/* The stage's work may be over sooner. */
 #define ROUNDS_MOST 30000
 #define CHECK_EVERY 8
 
@@ -150,8 +151,7 @@ static double bound_at(struct kf_quadratic *quadratic, const struct kf_problem *
 }
 
 /* By factors of H; false where they do not come to an end. */
-static bool minimise_by_factors(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                                double *y)
+static bool minimise_by_factors(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
 {
     if (minimise_if_inside(quadratic, problem, c, y))
         return true;
@@ -160,8 +160,8 @@ static bool minimise_by_factors(struct kf_quadratic *quadratic, const struct kf_
     return kf_quadratic_in_ball(quadratic, problem, c, y);
 }
 
-static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                            double mu, double enough, double *y)
+static void minimise_inside(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double mu,
+                            double enough, double *y)
 {
     size_t size = quadratic->size;
     double top = largest_eigenvalue_bound(quadratic);
@@ -174,7 +174,8 @@ static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_prob
         return;
     kf_project(problem, y);
     memcpy(ahead, y, size * sizeof *y);
-    for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
+    for (long round = 0; round < ROUNDS_MOST && still < 5 && kf_toil_left(problem); round++) {
+        kf_toil(problem, kf_product_toil((double)size));
         if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, problem, c, mu, y) <= enough)
             return;
         kf_quadratic_product(quadratic, ahead, gradient);
@@ -198,7 +199,7 @@ static void minimise_inside(struct kf_quadratic *quadratic, const struct kf_prob
     }
 }
 
-void kf_quadratic_minimise(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double mu,
+void kf_quadratic_minimise(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double mu,
                            double enough, double *y)
 {
     if (kf_domain_is_whole(&problem->domain))

@@ -1,0 +1,195 @@
+/* What stages promise, what came of it, and how much work a promise is worth.
+ *
+ * A stage of a method that holds epsilon has a target. It ends proved (bound <= target), missed (a finite bound above it) or
+ * unproved (no finite bound), and is counted as one of the three. With --guarantee estimate nothing is proved: a stage is
+ * missed by the estimate, or unproved.
+ *
+ * A stage may take STAGE_TOIL nominal nanoseconds, or, where the problem is large, a number of passes over its points or of
+ * Newton's steps. That is far more than stages take where rounding lets the target be reached at all; one that has taken it
+ * ends with the bound that it has. The stages after it may take little, so that a stream of such data goes on, until it is worth
+ * another try: after 2, 4, 8, ... stages, when the number of points has doubled, or when the bound has doubled; but a bound that
+ * doubles at every stage does not buy the whole amount at every stage. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "fit/fit.h"
+
+#define STAGE_TOIL 1e8
+/* In passes. Methods by whole gradients need about sqrt(condition) ln(1/accuracy) rounds of 3: this is a condition of 1e6 and 5
+ * digits. Those by sampled ones need condition/points ln(1/accuracy). */
+#define PASSES_MOST 30000
+#define PASSES_MOST_SAMPLED 1000
+/* Newton's steps, each with a Hessian, its factor, and so many passes to find the length. */
+#define NEWTONS_MOST 200
+#define PASSES_OF_NEWTON 10
+/* After failures: this share of it, or so many passes. What took less was no failure to speak of. */
+#define LITTLE_SHARE 1e-2
+#define LITTLE_PASSES 8
+/* The wait is at most 2^this, and what a worse bound or a success buys at least 2^-this. */
+#define DOUBLINGS_MOST 40
+#define HALVINGS_MOST 5
+#define WORSE 2.0
+/* The true optimum, when it is asked for, may take so many times what a stage may. */
+#define MEASURING_TIMES 5
+
+/* ---- classes ---- */
+
+void kf_fit_forget_classes(keepfit_fit *fit)
+{
+    fit->classes.count = fit->classes.looked = 0;
+}
+
+/* Whether a class has no points (of a weight above 0), which sends a free intercept to infinity where no score is enough. Points
+ * are looked at once, as long as none leaves. */
+static bool lacks_class(keepfit_fit *fit)
+{
+    struct kf_presence_of_classes *classes = &fit->classes;
+    const struct kf_points *points = &fit->problem.points;
+    size_t count = fit->labels.count;
+    if (count < 2)
+        return true;
+    if (!KF_RESERVE(classes->seen, classes->capacity, count)) {
+        fit->problem.objective.memory_failed = true;
+        return false;
+    }
+    if (classes->looked == 0)
+        for (size_t k = 0; k < classes->capacity; k++)
+            classes->seen[k] = false;
+    for (; classes->looked < points->count && classes->count < count; classes->looked++) {
+        const struct kf_place *place = &points->place[classes->looked];
+        size_t k = fit->labels.kind == KF_MANY_CLASSES ? (size_t)place->target : place->target > 0;
+        classes->count += place->weight > 0 && !classes->seen[k];
+        classes->seen[k] = classes->seen[k] || place->weight > 0;
+    }
+    return classes->count < count;
+}
+
+static bool has_no_optimum(keepfit_fit *fit)
+{
+    return !kf_bounds_gap(&fit->problem) && lacks_class(fit);
+}
+
+/* ---- patience ---- */
+
+static double whole_toil(const keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->problem;
+    const struct kf_objective *objective = &problem->objective;
+    double pass = kf_pass_toil(problem);
+    if (fit->running[fit->running_count - 1].method->scaled && !fit->choice.rival)
+        return fmax(STAGE_TOIL, PASSES_MOST_SAMPLED * pass);
+    if (!objective->type->has_hessian || kf_size(problem) > KF_DENSE_MOST)
+        return fmax(STAGE_TOIL, PASSES_MOST * pass);
+    return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_hessian_toil(problem) + PASSES_OF_NEWTON * pass));
+}
+
+static double little_toil(const keepfit_fit *fit)
+{
+    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * kf_pass_toil(&fit->problem));
+}
+
+/* Of the whole, where a failure is not long ago. */
+static double part_of_toil(const keepfit_fit *fit)
+{
+    double halvings = fmin((double)fit->patience.failures, HALVINGS_MOST);
+    return fmax(whole_toil(fit) * exp2(-halvings), little_toil(fit));
+}
+
+void kf_fit_limit_toil(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_patience *patience = &fit->patience;
+    problem->toil = 0;
+    problem->toil_from = problem->objective.fo;
+    problem->toil_most = INFINITY;
+    if (!fit->running[fit->running_count - 1].method->holds_epsilon)
+        return;
+    bool waited = patience->wait == 1, grown = problem->points.count >= 2 * patience->points;
+    patience->wait -= patience->wait > 0;
+    if (patience->failures == 0 || waited || (patience->wait && grown))
+        problem->toil_most = whole_toil(fit);
+    else if (patience->wait == 0 || patience->worse)
+        problem->toil_most = part_of_toil(fit);
+    else
+        problem->toil_most = little_toil(fit);
+}
+
+void kf_fit_limit_measuring(keepfit_fit *fit)
+{
+    fit->problem.toil = 0;
+    fit->problem.toil_from = fit->problem.objective.fo;
+    fit->problem.toil_most = MEASURING_TIMES * whole_toil(fit);
+}
+
+/* The stage has fallen short of its target. */
+static void lose_patience(keepfit_fit *fit, double bound, bool waits)
+{
+    struct kf_patience *patience = &fit->patience;
+    const struct kf_problem *problem = &fit->problem;
+    bool worn = kf_toil_done(problem) > problem->toil_most / 2;
+    bool vain = !isnan(bound) && !kf_is_limited(problem) && kf_toil_done(problem) > little_toil(fit);
+    if (patience->wait && problem->toil_most <= little_toil(fit)) {
+        patience->worse = bound > WORSE * patience->bound;
+        fit->tally.given_up += !waits;
+        return;
+    }
+    if ((problem->stop && *problem->stop) || !(worn || vain))
+        return;
+    fit->tally.given_up++;
+    patience->failures++;
+    patience->wait = (uint64_t)1 << (patience->failures < DOUBLINGS_MOST ? patience->failures : DOUBLINGS_MOST);
+    patience->points = problem->points.count;
+    patience->bound = isnan(bound) ? INFINITY : bound;
+    patience->worse = false;
+}
+
+static void keep_patience(keepfit_fit *fit)
+{
+    fit->patience.failures -= fit->patience.failures > 0;
+    fit->patience.wait = 0;
+    fit->patience.worse = false;
+}
+
+/* ---- the account ---- */
+
+void kf_fit_keep_account(keepfit_fit *fit)
+{
+    struct kf_problem *problem = &fit->problem;
+    struct kf_tally *tally = &fit->tally;
+    bool estimated = problem->options->guarantee != KF_GUARANTEE_PROVED;
+    double bound = problem->bound;
+    if (!isfinite(bound))
+        problem->bound = NAN;
+    else
+        tally->worst_bound = fmax(tally->worst_bound, bound);
+    if (isnan(problem->target))
+        return;
+    bool met = isfinite(bound) && bound <= problem->target, missed = isfinite(bound) && !met;
+    bool waits = !met && !missed && has_no_optimum(fit);
+    tally->proved += met && !estimated;
+    tally->missed += missed;
+    tally->unproved += !missed && (estimated || !met);
+    tally->waiting += waits;
+    if (met)
+        keep_patience(fit);
+    else
+        lose_patience(fit, bound, waits);
+}
+
+/* Older snapshots did not know which stages had to wait, and took them all for such; nor how many were proved. */
+void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive)
+{
+    struct kf_tally *tally = &fit->tally;
+    struct kf_patience *patience = &fit->patience;
+    if (archive->version < 4) {
+        tally->waiting = tally->unproved;
+        return;
+    }
+    uint64_t *counts[] = {&tally->proved,      &tally->waiting, &tally->given_up,
+                          &patience->failures, &patience->wait, &patience->points};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        kf_archive_number(archive, counts[k]);
+    kf_archive_require(archive, tally->waiting <= tally->unproved);
+    kf_archive_real(archive, &patience->bound);
+    kf_archive_flag(archive, &patience->worse);
+}
