@@ -126,11 +126,16 @@ typedef struct keepfit_row {
 } keepfit_row;
 
 /* One datum. target: a number, or a class label (any finite number; mapped inside, mapped back in predictions).
- * weight: 1 for an ordinary point; a point of weight 2 counts as two equal points; must be >= 0. */
+ * weight: 1 for an ordinary point; a point of weight 2 counts as two equal points. It has to be given: 0, which is what an
+ * initialiser without .weight leaves there, is refused (KEEPFIT_DATA) unless `weightless` says that it is meant.
+ * weightless: the weight is 0 on purpose; the point is kept, and may leave again, but counts for nothing. Streams, journals
+ * and keepfit_fit_point set it for the points of weight 0 that they hand out. (The arrays of a keepfit_block may hold
+ * zeros as they are: nobody leaves them out by mistake.) */
 typedef struct keepfit_point {
     keepfit_row row;
     double target;
     double weight;
+    bool weightless;
 } keepfit_point;
 
 typedef struct keepfit_fit keepfit_fit;

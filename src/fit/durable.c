@@ -334,8 +334,9 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     struct kf_archive archive = {0};
     keepfit_status status = KEEPFIT_OK;
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
-        keepfit_point point = {kf_points_row(points, j), kf_fit_label(fit, points->place[j].target),
-                               points->place[j].weight};
+        keepfit_point point = {.row = kf_points_row(points, j),
+                               .target = kf_fit_label(fit, points->place[j].target),
+                               .weight = points->place[j].weight};
         status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, NULL, error); /* the lead is in the row */
     }
     if (status == KEEPFIT_OK)

@@ -226,6 +226,12 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
     if (!isfinite(point->weight) || point->weight < 0)
         return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
+    if (point->weight == 0 && !point->weightless)
+        return kf_fail(error, KEEPFIT_DATA,
+                       "the point's weight is 0, as if .weight had been left out: an ordinary point has weight 1, and "
+                       "one that is to count for nothing has .weightless = true");
+    if (point->weight != 0 && point->weightless)
+        return kf_fail(error, KEEPFIT_DATA, "the point is weightless, but its weight is %g", point->weight);
     if (fit->labels.kind == KF_NUMBERS && !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
         return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
                        point->target);

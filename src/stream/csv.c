@@ -153,6 +153,7 @@ static keepfit_status read_row(struct csv *reader, const struct kf_line *line, k
     if (column < columns)
         return KF_FAIL_ROW(reader->input, line, line->end, error, "%zu cells, but the first line has %zu", column,
                            columns);
+    point->weightless = point->weight == 0;
     return KEEPFIT_OK;
 }
 

@@ -158,7 +158,7 @@ static void test_points(struct tap *tap)
     struct kf_points points = {0};
     uint32_t index[] = {1, 4}, contiguous[] = {0, 1};
     double value[] = {2, 3}, lead = 9;
-    keepfit_point sparse = {{2, index, value}, 1, 1}, dense = {{2, contiguous, value}, 2, 0.5};
+    keepfit_point sparse = {{2, index, value}, 1, 1, false}, dense = {{2, contiguous, value}, 2, 0.5, false};
     TAP_NEED(kf_points_append(&points, &sparse, NULL) && kf_points_append(&points, &dense, NULL));
     TAP_NEED(kf_points_append(&points, &sparse, &lead) && kf_points_append(&points, &dense, &lead));
     keepfit_row r0 = kf_points_row(&points, 0), r1 = kf_points_row(&points, 1);
