@@ -114,6 +114,8 @@ static int predict_all(const struct arguments *arguments, const keepfit_model *m
     keepfit_stream_describe(stream, &info);
     if (info.skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)info.skipped);
+    if (!arguments->quiet)
+        warn_cut(&info);
     if (arguments->score)
         print_score(&score, described);
     return EXIT_DONE;

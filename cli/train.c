@@ -26,8 +26,10 @@ struct training {
     double max_gap, epsilon;
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
-    uint64_t safe; /* points that were last acknowledged */
-    int failed;    /* the journal's disk has failed: what there is, is shown all the same */
+    uint64_t safe;        /* points that were last acknowledged */
+    int failed;           /* the journal's disk has failed: what there is, is shown all the same */
+    bool live;            /* the stream is no file: what it gave cannot be had again, and is kept whatever comes */
+    keepfit_error broken; /* how a live stream ended */
 };
 
 /* Standard input or output, whichever the name is for. */
@@ -116,6 +118,21 @@ static int after_stage(struct training *training, uint64_t stage)
     return code;
 }
 
+/* The stream cannot be read on. Of a file nothing is written: it will be mended and read again. A live stream's rows before
+ * the bad one (whose line is named) are sound; of damaged gzip data nobody knows. */
+static int end_badly(struct training *training, keepfit_status status, uint64_t line, const char *message)
+{
+    keepfit_report report;
+    keepfit_fit_report(training->fit, &report);
+    if (!training->live || !report.points || (status == KEEPFIT_DATA && !line))
+        return fail_status(status, message);
+    training->broken.status = status;
+    snprintf(training->broken.message, sizeof training->broken.message,
+             "%.400s; the model of the %llu points before it is %s", message, (unsigned long long)report.points,
+             training->arguments->model ? "saved" : "as shown");
+    return EXIT_DONE;
+}
+
 /* The fit would not take the point, or failed on it. */
 static int refused_point(struct training *training, keepfit_status status)
 {
@@ -131,8 +148,10 @@ static int refused_point(struct training *training, keepfit_status status)
         training->refused++;
         return EXIT_DONE;
     }
+    char placed[sizeof training->broken.message];
     keepfit_stream_describe(training->stream, &info);
-    return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, message);
+    snprintf(placed, sizeof placed, "%.200s:%llu:1: %.250s", info.name, (unsigned long long)info.line, message);
+    return end_badly(training, KEEPFIT_DATA, info.line, placed);
 }
 
 static int another_point(const struct training *training, uint64_t number)
@@ -182,13 +201,14 @@ static int push_all(struct training *training)
     uint64_t stage = training->safe = durability.resumed;
     if (strcmp(training->arguments->resume, "check") == 0)
         status = pass_over(training, stage, &code);
-    while (code == EXIT_DONE && !stop_signal && !training->failed) {
+    while (code == EXIT_DONE && !stop_signal && !training->failed && !training->broken.status) {
         if (status == KEEPFIT_OK)
             status = keepfit_stream_next(training->stream, &point);
         if (status == KEEPFIT_END || status == KEEPFIT_STOPPED)
             break;
         if (status != KEEPFIT_OK)
-            return fail_status(status, keepfit_stream_error(training->stream)->message);
+            return end_badly(training, status, keepfit_stream_error(training->stream)->line,
+                             keepfit_stream_error(training->stream)->message);
         columns_see(&training->columns, &point.row);
         status = keepfit_fit_push(training->fit, &point);
         code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
@@ -366,17 +386,21 @@ static int finish(struct training *training)
     if (code == EXIT_DONE && training->trace.file)
         code = output_commit(&training->trace);
     if (code != EXIT_DONE)
-        return code;
+        return training->broken.status ? fail_status(training->broken.status, training->broken.message) : code;
     if (skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)skipped);
     if (!arguments->quiet)
         columns_warn(&training->columns, info.name);
+    if (!arguments->quiet)
+        warn_cut(&info);
     if (arguments->json)
         print_json(training, &report, skipped);
     else if (!arguments->quiet)
         print_text(training, &report);
     if (journal != EXIT_DONE)
         return journal;
+    if (training->broken.status)
+        return fail_status(training->broken.status, training->broken.message);
     if (stop_signal)
         return stop_code();
     return verdict(training, &report);
@@ -499,6 +523,7 @@ int run_train(struct arguments *arguments)
     int code = check_outputs(arguments);
     if (code != EXIT_DONE)
         return code;
+    training.live = is_growing(arguments->positional[0]);
     progress_start(&training.progress, arguments->quiet);
     stop_watch();
     keepfit_options_watch(arguments->options, &stop_signal);

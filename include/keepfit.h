@@ -301,6 +301,8 @@ typedef struct keepfit_stream_info {
     uint64_t bytes_read; /* of the file, as stored */
     uint64_t bytes;      /* size of the file, where known; otherwise 0 */
     uint64_t line;       /* where the last point stood */
+    uint64_t cut;        /* a last line without a newline, which may have been cut; 0: none so far */
+    bool cut_taken;      /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
 } keepfit_stream_info;
 
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);

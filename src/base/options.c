@@ -137,8 +137,12 @@ static const struct row table[] = {
     TEXT("weight-column", "COLUMN", "", "data", weights,
          "CSV column that holds the points' weights, by name or number from 1."),
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
+    FLAG("strict-end", "data", strict_end,
+         "Refuse a last line without a newline, which may have been cut. By default it is taken from a regular file, "
+         "and "
+         "left out of a pipe, with a warning."),
     FLAG("accept-cut", "data", accept_cut,
-         "Accept a last line without a newline; by default it is refused, since the file may have been cut there."),
+         "Take a last line without a newline as it is, from a pipe too, and without a warning."),
 
     TEXT("journal", "DIR", "", "journal", journal,
          "Keep all points in this folder, durably, and go on from there when it already holds some. The journal "

@@ -47,7 +47,7 @@ struct keepfit_options {
     uint64_t max_features;
     int header;
     char *target, *targets, *weights, *delimiter;
-    bool accept_cut;
+    bool strict_end, accept_cut;
     /* journal */
     char *journal, *sync;
     uint64_t segment_bytes, checkpoint_gradients;

@@ -163,6 +163,7 @@ static keepfit_status next_line(struct csv *reader, struct kf_line *line, keepfi
     for (;;) {
         keepfit_status status = kf_lines_next(&reader->lines, line, &reader->input->bad_row, error);
         reader->input->line = reader->lines.number;
+        reader->input->cut = reader->lines.cut;
         if (status != KEEPFIT_OK)
             return status;
         const char *at = line->text + strspn(line->text, " \t");
@@ -291,7 +292,7 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
             return status;
     }
     reader->input = input;
-    kf_lines_open(&reader->lines, input->source, options->accept_cut);
+    kf_lines_open(&reader->lines, input->source, options);
     keepfit_status status = first_line(reader, error);
     if (status == KEEPFIT_END)
         return KEEPFIT_OK; /* which next will find out again */

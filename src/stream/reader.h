@@ -13,10 +13,11 @@ struct kf_input {
     const char *name; /* as messages call it */
     const keepfit_options *options;
     struct kf_source *source;
-    uint64_t line;    /* set by next: where the point or the failure stood */
-    uint64_t total;   /* set by open, where the format tells the number of rows */
-    uint64_t skipped; /* set by open: bad rows passed over already */
-    bool bad_row;     /* set by next: the failure concerns this row alone, the next one can still be read */
+    uint64_t line;     /* set by next: where the point or the failure stood */
+    struct kf_cut cut; /* likewise: a last line without a newline */
+    uint64_t total;    /* set by open, where the format tells the number of rows */
+    uint64_t skipped;  /* set by open: bad rows passed over already */
+    bool bad_row;      /* set by next: the failure concerns this row alone, the next one can still be read */
 };
 
 struct kf_reader {

@@ -115,22 +115,6 @@ def case_stops(box, case):
     same(box.read("parts.kf"), box.read("whole.kf"), "the model")
 
 
-def case_second_signal(box):
-    """Long stages: the first signal waits for one to end, the second does not."""
-    box.generate("wide.svm", "--rows", "3000", "--features", "60", "--loss", "logistic")
-    process = box.start("train", "--loss", "logistic", "--method", "gd", "--inner", "1000000", "--epsilon", "1e-12", "--lambda", "1e-9",
-                        "--journal", "j", "--acknowledge", "--quiet", "wide.svm")
-    process.stdout.readline()
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(0.2)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=TIMEOUT)
-    assert process.returncode in (-signal.SIGTERM, 143), process.returncode
-    box.run("verify", "j", code=(0, 4))
-
-
 # ---- looking and checking ----
 
 
