@@ -26,7 +26,9 @@ static const struct own_option table[] = {
      "Cut off the torn tail that a crash has left, and remove checkpoints that are damaged. Whole records are never "
      "touched."},
     {"to", 0, "libsvm|csv|npy|json|liblinear", "", KEEPFIT_TEXT, AT(to), EXPORT,
-     "Points (of a journal) as libsvm, csv or npy; a model as json, npy or liblinear. Default: libsvm and json."},
+     "Points (of a journal) as libsvm, csv or npy; a model as json, npy or liblinear; that of a journal as json or "
+     "liblinear. "
+     "Default: libsvm of a journal, json of a model."},
     {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
      "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "output.h"
+#include "stored.h"
 
 enum shown { SHOW_VALUE, SHOW_PROBABILITY, SHOW_MARGIN, SHOW_SCORES };
 
@@ -131,9 +132,10 @@ int run_predict(struct arguments *arguments)
     if (code != EXIT_DONE)
         return code;
     keepfit_options_set(arguments->options, "scale", "none", NULL); /* the model has the scaling built in */
-    keepfit_status status = keepfit_model_load(arguments->positional[0], &model, &error);
-    if (status == KEEPFIT_OK)
-        status = keepfit_stream_open(arguments->positional[1], arguments->options, &stream, &error);
+    code = stored_open_model(arguments->positional[0], arguments->options, &model);
+    if (code != EXIT_DONE)
+        return code;
+    keepfit_status status = keepfit_stream_open(arguments->positional[1], arguments->options, &stream, &error);
     if (status == KEEPFIT_OK) {
         keepfit_description described;
         keepfit_model_describe(model, &described);

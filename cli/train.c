@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "arguments.h"
 #include "columns.h"
@@ -12,6 +10,7 @@
 #include "progress.h"
 #include "stop.h"
 #include "trace.h"
+#include "train_check.h"
 
 struct training {
     struct arguments *arguments;
@@ -31,12 +30,6 @@ struct training {
     bool live;            /* the stream is no file: what it gave cannot be had again, and is kept whatever comes */
     keepfit_error broken; /* how a live stream ended */
 };
-
-/* Standard input or output, whichever the name is for. */
-static bool is_standard(const char *name)
-{
-    return strcmp(name, "-") == 0;
-}
 
 static unsigned measures(const struct training *training)
 {
@@ -88,6 +81,19 @@ static void show_progress(struct training *training, uint64_t stage)
     keepfit_fit_report(training->fit, &report);
     keepfit_stream_describe(training->stream, &info);
     progress_show(&training->progress, &report, share_done(&info));
+}
+
+/* The stream's next point. One without any is no failure where the journal has some. */
+static keepfit_status next_point(struct training *training, keepfit_point *point)
+{
+    keepfit_stream_info info;
+    keepfit_durability durability;
+    keepfit_status status = keepfit_stream_next(training->stream, point);
+    if (status != KEEPFIT_DATA)
+        return status;
+    keepfit_fit_durability(training->fit, &durability);
+    keepfit_stream_describe(training->stream, &info);
+    return info.empty && durability.resumed ? KEEPFIT_END : status;
 }
 
 /* Tells whoever feeds the stream what need not be kept any longer. */
@@ -172,7 +178,7 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
     keepfit_status status = KEEPFIT_OK;
     uint64_t number = 1;
     while (number <= resumed && !stop_signal) {
-        status = keepfit_stream_next(training->stream, &point);
+        status = next_point(training, &point);
         if (status != KEEPFIT_OK)
             break;
         columns_see(&training->columns, &point.row);
@@ -203,7 +209,7 @@ static int push_all(struct training *training)
         status = pass_over(training, stage, &code);
     while (code == EXIT_DONE && !stop_signal && !training->failed && !training->broken.status) {
         if (status == KEEPFIT_OK)
-            status = keepfit_stream_next(training->stream, &point);
+            status = next_point(training, &point);
         if (status == KEEPFIT_END || status == KEEPFIT_STOPPED)
             break;
         if (status != KEEPFIT_OK)
@@ -218,7 +224,7 @@ static int push_all(struct training *training)
         return training->failed;
     if (code == EXIT_DONE && stage == 0)
         return stop_signal ? stop_code()
-                           : fail(EXIT_DATA, "%s: no points could be used", training->arguments->positional[0]);
+                           : fail(EXIT_DATA, "%s: no points could be used", train_data(training->arguments));
     return code;
 }
 
@@ -406,13 +412,6 @@ static int finish(struct training *training)
     return verdict(training, &report);
 }
 
-/* Whether the data may still be coming, as a pipe's, so that nobody knows how long the stream will be. */
-static bool is_growing(const char *data)
-{
-    struct stat status;
-    return (is_standard(data) ? fstat(STDIN_FILENO, &status) : stat(data, &status)) == 0 && !S_ISREG(status.st_mode);
-}
-
 /* What is known of the stream's length: at most the limit, or 0. */
 static uint64_t expected_points(const struct training *training)
 {
@@ -428,12 +427,14 @@ static int plan_trace(struct training *training)
     const struct arguments *arguments = training->arguments;
     if (!arguments->trace && !arguments->gap)
         return trace_plan_read(&training->plan, arguments->trace_stages, 0); /* refuses nonsense all the same */
-    bool whole = !is_growing(arguments->positional[0]) && strcmp(arguments->trace_stages, "all") != 0;
+    bool whole = !train_is_live(arguments) && strcmp(arguments->trace_stages, "all") != 0;
     if (whole) {
         keepfit_status status = keepfit_stream_read_all(training->stream);
         if (status == KEEPFIT_STOPPED)
             return stop_code();
-        if (status != KEEPFIT_OK)
+        keepfit_stream_info info;
+        keepfit_stream_describe(training->stream, &info);
+        if (status != KEEPFIT_OK && !info.empty) /* which the first point finds out again */
             return fail_status(status, keepfit_stream_error(training->stream)->message);
     }
     training->tracing = true;
@@ -468,7 +469,7 @@ static int open_all(struct training *training)
     if (status == KEEPFIT_OK && !take_options(training))
         return fail(EXIT_FAILED, "out of memory");
     if (status == KEEPFIT_OK)
-        status = keepfit_stream_open(arguments->positional[0], arguments->options, &training->stream, &error);
+        status = keepfit_stream_open(train_data(arguments), arguments->options, &training->stream, &error);
     if (status == KEEPFIT_STOPPED)
         return stop_code();
     if (status != KEEPFIT_OK)
@@ -476,54 +477,14 @@ static int open_all(struct training *training)
     return plan_trace(training);
 }
 
-static bool same_file(const char *one, const char *other)
-{
-    struct stat first, second;
-    if (!one || !other)
-        return false;
-    if (stat(one, &first) == 0 && stat(other, &second) == 0)
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
-    return strcmp(one, other) == 0;
-}
-
-/* What cannot be written is told before the work, not after it. */
-static int check_outputs(const struct arguments *arguments)
-{
-    const char *data = arguments->positional[0];
-    struct stat old;
-    struct output probe;
-    bool check = strcmp(arguments->resume, "check") == 0;
-    if (!check && strcmp(arguments->resume, "append") != 0)
-        return fail(EXIT_USAGE, "--resume: '%s' is none of check|append", arguments->resume);
-    if (keepfit_options_given(arguments->options, "journal") && !*keepfit_options_get(arguments->options, "journal"))
-        return fail(EXIT_USAGE, "--journal names no folder");
-    if (arguments->acknowledge && !*keepfit_options_get(arguments->options, "journal"))
-        return fail(EXIT_USAGE, "--acknowledge needs --journal");
-    if (arguments->save_every && !arguments->model)
-        return fail(EXIT_USAGE, "--save-every needs --model");
-    if (arguments->model && is_standard(arguments->model))
-        return fail(EXIT_USAGE, "--model: a model is saved in a file, not on standard output");
-    if (!is_standard(data) && (same_file(arguments->model, data) || same_file(arguments->trace, data)))
-        return fail(EXIT_USAGE, "%s: the data would be overwritten", data);
-    if (same_file(arguments->model, arguments->trace))
-        return fail(EXIT_USAGE, "%s: --model and --trace name the same file", arguments->trace);
-    if (!arguments->model)
-        return EXIT_DONE;
-    if (stat(arguments->model, &old) == 0 && !S_ISREG(old.st_mode))
-        return fail(EXIT_FAILED, "%s: is not a regular file, so no model is written there", arguments->model);
-    int code = output_open(&probe, arguments->model);
-    output_discard(&probe);
-    return code;
-}
-
 int run_train(struct arguments *arguments)
 {
     struct training training = {.arguments = arguments, .max_gap = NAN};
     training.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
-    int code = check_outputs(arguments);
+    int code = train_check(arguments);
     if (code != EXIT_DONE)
         return code;
-    training.live = is_growing(arguments->positional[0]);
+    training.live = train_is_live(arguments);
     progress_start(&training.progress, arguments->quiet);
     stop_watch();
     keepfit_options_watch(arguments->options, &stop_signal);

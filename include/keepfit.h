@@ -303,6 +303,7 @@ typedef struct keepfit_stream_info {
     uint64_t line;       /* where the last point stood */
     uint64_t cut;        /* a last line without a newline, which may have been cut; 0: none so far */
     bool cut_taken;      /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
+    bool empty;          /* it ended without a point, which is why it failed with KEEPFIT_DATA */
 } keepfit_stream_info;
 
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
@@ -403,6 +404,13 @@ KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfi
  * after the last. */
 KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
 KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
+
+/* The model of the points that a journal holds, bit for bit that of the fit that wrote it: what follows the newest checkpoint is
+ * run again. Nothing is changed, no lock is taken, nothing needs to be writable. The options may be NULL (they name the disk,
+ * the flag that stops it, and the threads). A journal of rows that were scaled by columns has no model of its own (KEEPFIT_USAGE):
+ * the factors are not in it. */
+KEEPFIT_API keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *options,
+                                                 keepfit_model **model, keepfit_error *error);
 
 /* Cuts off a torn tail and removes spoilt checkpoints. Never touches a sound record, and refuses a journal that is damaged
  * otherwise. */

@@ -55,6 +55,7 @@ struct keepfit_options {
 
     const volatile int *stop; /* see keepfit_options_watch; may be NULL */
     const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
+    bool looking;             /* the journal is only looked at: not locked, and nothing is written */
     bool given[KF_OPTION_COUNT_MAX];
     char text[64]; /* what keepfit_options_get hands out for numbers */
 };

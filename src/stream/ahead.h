@@ -12,6 +12,7 @@
 struct kf_progress {
     uint64_t line, skipped, bytes_read;
     struct kf_cut cut;
+    bool empty; /* it ended before the first point */
 };
 
 /* Reads one point; runs on the thread. Anything but KEEPFIT_OK ends the reading. */

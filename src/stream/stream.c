@@ -28,6 +28,7 @@ struct keepfit_stream {
     keepfit_error error;
     bool broken; /* the error is one that stays */
     bool ended;  /* the reader has no more */
+    bool empty;  /* and had none */
     uint64_t given, skipped, line;
     struct kf_cut cut;
     uint64_t bytes_read, bytes; /* once the source is closed, or for another order of the same points */
@@ -110,8 +111,10 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
     } while (status != KEEPFIT_OK && status != KEEPFIT_END && stream->input.bad_row &&
              stream->options->on_error == KF_ON_ERROR_SKIP && ++stream->reading.skipped);
     stream->reading.cut = stream->input.cut;
-    if (status == KEEPFIT_END && stream->read == 0)
+    if (status == KEEPFIT_END && stream->read == 0) {
+        stream->reading.empty = true;
         status = fail_empty(stream, error);
+    }
     stream->read += status == KEEPFIT_OK;
     stream->reading.line = stream->input.line;
     stream->reading.bytes_read = stream->source.bytes_read;
@@ -143,6 +146,7 @@ static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point)
     stream->bytes_read = progress.bytes_read;
     stream->line = progress.line;
     stream->cut = progress.cut;
+    stream->empty = progress.empty;
     stream->ended = status == KEEPFIT_END;
     return status == KEEPFIT_OK || status == KEEPFIT_END ? status : stay_broken(stream, status);
 }
@@ -380,6 +384,7 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
         .line = stream->line,
         .cut = stream->cut.line,
         .cut_taken = stream->cut.taken,
+        .empty = stream->empty,
     };
 }
 
