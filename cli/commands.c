@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "output.h"
 
 static const struct command commands[] = {
     {"train", TRAIN, "[FILE|-]", 0, 1, "keep a model fitted to a stream, within epsilon at every stage",
@@ -76,6 +77,15 @@ const struct command *command_find(const char *name)
         if (strcmp(commands[k].name, name) == 0)
             return &commands[k];
     return NULL;
+}
+
+int command_refuse(const char *name)
+{
+    keepfit_guess guess = {.word = name};
+    for (size_t k = 0; command_entry(k); k++)
+        keepfit_guess_offer(&guess, commands[k].name);
+    return fail(EXIT_USAGE, "there is no command '%s' ('keepfit --help' lists them)%s", name,
+                keepfit_guess_hint(&guess, ""));
 }
 
 /* Whether `word` stands in the blank-separated list. */

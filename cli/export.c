@@ -268,8 +268,7 @@ int run_export(struct arguments *arguments)
         if (strcmp(model_formats[k].name, name) == 0)
             model = &model_formats[k];
     if (!points && !model)
-        return fail(EXIT_USAGE, "--to: '%s' is none of %s", name,
-                    journal ? "libsvm|csv|npy (points) or json|liblinear (the model)" : "json|npy|liblinear");
+        return fail_choice("--to", name, journal ? "libsvm|csv|npy|json|liblinear" : "json|npy|liblinear");
     struct output output;
     int code = output_open(&output, arguments->positional_count == 2 ? arguments->positional[1] : "-");
     if (code != EXIT_DONE)

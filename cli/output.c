@@ -36,6 +36,13 @@ void warn(const char *format, ...)
     va_end(arguments);
 }
 
+int fail_choice(const char *what, const char *value, const char *choices)
+{
+    keepfit_guess guess = {.word = value};
+    keepfit_guess_offer(&guess, choices);
+    return fail(EXIT_USAGE, "%s: '%s' is none of %s%s", what, value, choices, keepfit_guess_hint(&guess, ""));
+}
+
 void warn_cut(const keepfit_stream_info *info)
 {
     unsigned long long line = info->cut;

@@ -468,6 +468,8 @@ static int open_all(struct training *training)
     keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
     if (status == KEEPFIT_OK && !take_options(training))
         return fail(EXIT_FAILED, "out of memory");
+    if (status == KEEPFIT_OK && (code = train_check_scale(arguments)) != EXIT_DONE)
+        return code;
     if (status == KEEPFIT_OK)
         status = keepfit_stream_open(train_data(arguments), arguments->options, &training->stream, &error);
     if (status == KEEPFIT_STOPPED)

@@ -43,7 +43,7 @@ static int check_outputs(const struct arguments *arguments)
     struct output probe;
     bool check = strcmp(arguments->resume, "check") == 0;
     if (!check && strcmp(arguments->resume, "append") != 0)
-        return fail(EXIT_USAGE, "--resume: '%s' is none of check|append", arguments->resume);
+        return fail_choice("--resume", arguments->resume, "check|append");
     if (keepfit_options_given(arguments->options, "journal") && !*keepfit_options_get(arguments->options, "journal"))
         return fail(EXIT_USAGE, "--journal names no folder");
     if (arguments->acknowledge && !*keepfit_options_get(arguments->options, "journal"))
@@ -85,6 +85,27 @@ static int check_journal(const struct arguments *arguments)
                     folder);
     keepfit_journal_close(journal);
     return code;
+}
+
+int train_check_scale(const struct arguments *arguments)
+{
+    keepfit_options *options = arguments->options;
+    const char *scale = keepfit_options_get(options, "scale");
+    bool columns = strcmp(scale, "columns") == 0 || strcmp(scale, "minmax") == 0;
+    char kind[16];
+    snprintf(kind, sizeof kind, "%s", scale);
+    bool shuffle = strcmp(keepfit_options_get(options, "shuffle"), "true") == 0;
+    bool limited = *keepfit_options_get(options, "limit") && !shuffle; /* which comes behind the shuffle */
+    if (!arguments->positional_count || !train_is_live(arguments))
+        return EXIT_DONE;
+    if (columns && !limited)
+        return fail(EXIT_USAGE,
+                    "--scale %s reads everything before it begins, and a pipe may never end; give a file, or --limit N "
+                    "without --shuffle to read only so many, or --scale rows",
+                    kind);
+    if (shuffle && !arguments->quiet)
+        warn("--shuffle reads the stream to its end before the first stage");
+    return EXIT_DONE;
 }
 
 int train_check(const struct arguments *arguments)

@@ -10,5 +10,7 @@ const char *train_data(const struct arguments *arguments);
 bool train_is_live(const struct arguments *arguments);
 /* Refuses what cannot be done or written before the work, not after it; an exit code. */
 int train_check(const struct arguments *arguments);
+/* Refuses to wait for ever for all rows of a live stream; once a journal's options are known, too. An exit code. */
+int train_check_scale(const struct arguments *arguments);
 
 #endif

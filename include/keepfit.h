@@ -521,6 +521,20 @@ typedef struct keepfit_option {
 
 KEEPFIT_API bool keepfit_option_entry(size_t k, keepfit_option *option);
 
+/* "Did you mean": of the names that are offered, the one that a misspelt word is nearest to, if any is near enough. Capital
+ * letters, and _ for -, do not count; a word that is the beginning of a name is near. Begin with {.word = word}. */
+typedef struct keepfit_guess {
+    const char *word;
+    char nearest[64]; /* "": none is near enough */
+    size_t distance;  /* to it, in letters */
+    char hint[96];
+} keepfit_guess;
+
+/* One name, or several separated by | as in keepfit_option.choices. What follows a colon (network:H) is not compared. */
+KEEPFIT_API void keepfit_guess_offer(keepfit_guess *guess, const char *names);
+/* "; did you mean PREFIXname?", to end a message with, or "". Lives as long as the guess. */
+KEEPFIT_API const char *keepfit_guess_hint(keepfit_guess *guess, const char *prefix);
+
 #ifdef __cplusplus
 }
 #endif

@@ -42,6 +42,18 @@ static size_t find_name(const struct kf_columns *columns, const char *name, size
     return KF_NO_COLUMN;
 }
 
+static keepfit_status refuse_name(const struct kf_columns *columns, const char *option, const char *text,
+                                  const char *source, keepfit_error *error)
+{
+    char quote[KF_QUOTE_SIZE];
+    keepfit_guess guess = {.word = text};
+    for (size_t k = 0; columns->name && k < columns->count; k++)
+        keepfit_guess_offer(&guess, columns->name[k]);
+    return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s",
+                      kf_quote(quote, text, text + strlen(text)), option,
+                      columns->name ? keepfit_guess_hint(&guess, "") : "; there are no names");
+}
+
 /* By name if one is called so, otherwise by number. */
 static keepfit_status find_column(const struct kf_columns *columns, const char *option, const char *text,
                                   size_t *column, const char *source, keepfit_error *error)
@@ -59,8 +71,7 @@ static keepfit_status find_column(const struct kf_columns *columns, const char *
     }
     bool is_number = kf_read_count(text, end, &number, &stop) != KF_NUMBER_NONE && stop == end;
     if (!is_number)
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s", quote, option,
-                          columns->name ? "" : "; there are no names");
+        return refuse_name(columns, option, text, source, error);
     if (number < 1 || number > columns->count)
         return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "there is no column %s (--%s), only 1 to %zu", quote,
                           option, columns->count);
