@@ -40,7 +40,10 @@ static void handle(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_flags = SA_RESTART};
     action.sa_handler = handler;
-    sigemptyset(&action.sa_mask);
+    sigemptyset(&action.sa_mask); /* one at a time, so that the first to come is the one that counts */
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
     sigaction(number, &action, NULL);
 }
 

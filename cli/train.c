@@ -9,8 +9,11 @@
 #include "output.h"
 #include "progress.h"
 #include "stop.h"
+#include "taken.h"
 #include "trace.h"
 #include "train_check.h"
+
+#define EARLY_STAGE 100 /* of a live stream, whose end may be far: what looks wrong by then is said */
 
 struct training {
     struct arguments *arguments;
@@ -22,6 +25,7 @@ struct training {
     struct trace_row last;
     struct progress progress;
     struct columns columns;
+    struct taken taken;
     double max_gap, epsilon;
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
@@ -108,6 +112,13 @@ static void acknowledge(struct training *training)
     fflush(stdout);
 }
 
+static void warn_taken(struct training *training)
+{
+    keepfit_stream_info info;
+    keepfit_stream_describe(training->stream, &info);
+    taken_warn(&training->taken, training->arguments->options, info.name);
+}
+
 /* What follows a stage: trace, save, progress. */
 static int after_stage(struct training *training, uint64_t stage)
 {
@@ -115,6 +126,8 @@ static int after_stage(struct training *training, uint64_t stage)
     int code = EXIT_DONE;
     if (arguments->acknowledge)
         acknowledge(training);
+    if (training->live && stage == EARLY_STAGE && !arguments->quiet)
+        warn_taken(training);
     training->traced = false;
     if (training->tracing && trace_due(&training->plan, stage))
         code = measure_stage(training);
@@ -216,6 +229,7 @@ static int push_all(struct training *training)
             return end_badly(training, status, keepfit_stream_error(training->stream)->line,
                              keepfit_stream_error(training->stream)->message);
         columns_see(&training->columns, &point.row);
+        taken_see(&training->taken, point.target);
         status = keepfit_fit_push(training->fit, &point);
         code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
         status = KEEPFIT_OK;
@@ -240,7 +254,8 @@ static void json_text_field(const char *name, const char *text)
     json_text(stdout, text);
 }
 
-static void print_json(const struct training *training, const keepfit_report *report, uint64_t skipped)
+static void print_json(const struct training *training, const keepfit_report *report, uint64_t skipped,
+                       const keepfit_stream_info *stream, const keepfit_description *model)
 {
     keepfit_options *options = training->arguments->options;
     keepfit_durability durability;
@@ -250,6 +265,7 @@ static void print_json(const struct training *training, const keepfit_report *re
     json_text_field("chosen", report->method);
     json_text_field("reason", report->reason);
     json_text_field("loss", keepfit_options_get(options, "loss"));
+    taken_print_json(options, stream, model);
     json_text_field("domain", keepfit_options_get(options, "domain"));
     json_text_field("epsilon_kind", keepfit_options_get(options, "epsilon-kind"));
     json_text_field("guarantee", keepfit_options_get(options, "guarantee"));
@@ -308,7 +324,8 @@ static void print_bound(const struct training *training, const keepfit_report *r
     printf(")\n");
 }
 
-static void print_text(const struct training *training, const keepfit_report *report)
+static void print_text(const struct training *training, const keepfit_report *report, const keepfit_stream_info *stream,
+                       const keepfit_description *model)
 {
     const struct trace_row *last = &training->last;
     keepfit_durability durability;
@@ -316,6 +333,7 @@ static void print_text(const struct training *training, const keepfit_report *re
     double stages = (double)report->stage;
     printf("%s: %llu stages, %llu features, %.3g s\n", report->method, (unsigned long long)report->stage,
            (unsigned long long)report->features, report->seconds);
+    taken_print_text(training->arguments->options, stream, model);
     printf("  gradients    %llu in all, %.3g a stage\n", (unsigned long long)report->fo, (double)report->fo / stages);
     if (durability.resumed)
         printf("  resumed      %llu points from the journal, %llu of them run again\n",
@@ -329,6 +347,23 @@ static void print_text(const struct training *training, const keepfit_report *re
     if (report->validated)
         printf("  progressive  loss %.4g, %s %.4g (each point predicted before it was learnt)\n",
                report->validation_loss, report->classes ? "error" : "rmse", report->validation_error);
+}
+
+/* In the form that was asked for, if any. The model has the classes; where it cannot be had, they are left out. */
+static void print_summary(const struct training *training, const keepfit_report *report, uint64_t skipped,
+                          const keepfit_stream_info *info)
+{
+    const struct arguments *arguments = training->arguments;
+    const keepfit_stream_info *stream = arguments->positional_count ? info : NULL;
+    keepfit_model *model = NULL;
+    keepfit_description description;
+    if (keepfit_fit_model(training->fit, &model) == KEEPFIT_OK)
+        keepfit_model_describe(model, &description);
+    if (arguments->json)
+        print_json(training, report, skipped, stream, model ? &description : NULL);
+    else if (!arguments->quiet)
+        print_text(training, report, stream, model ? &description : NULL);
+    keepfit_model_free(model);
 }
 
 /* 5 where a proof fails, or a measurement shows that an epsilon the user named was not reached. */
@@ -399,10 +434,9 @@ static int finish(struct training *training)
         columns_warn(&training->columns, info.name);
     if (!arguments->quiet)
         warn_cut(&info);
-    if (arguments->json)
-        print_json(training, &report, skipped);
-    else if (!arguments->quiet)
-        print_text(training, &report);
+    if (!arguments->quiet && !training->broken.status)
+        warn_taken(training);
+    print_summary(training, &report, skipped, &info);
     if (journal != EXIT_DONE)
         return journal;
     if (training->broken.status)

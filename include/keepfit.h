@@ -293,17 +293,19 @@ KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_p
 KEEPFIT_API const keepfit_error *keepfit_stream_error(const keepfit_stream *stream);
 
 typedef struct keepfit_stream_info {
-    const char *name;    /* as messages call it: the path, or "<stdin>" */
-    const char *format;  /* the format in use */
-    uint64_t points;     /* given out so far */
-    uint64_t skipped;    /* bad rows passed over */
-    uint64_t total;      /* points in all, where that is known beforehand; otherwise 0 */
-    uint64_t bytes_read; /* of the file, as stored */
-    uint64_t bytes;      /* size of the file, where known; otherwise 0 */
-    uint64_t line;       /* where the last point stood */
-    uint64_t cut;        /* a last line without a newline, which may have been cut; 0: none so far */
-    bool cut_taken;      /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
-    bool empty;          /* it ended without a point, which is why it failed with KEEPFIT_DATA */
+    const char *name;       /* as messages call it: the path, or "<stdin>" */
+    const char *format;     /* the format in use */
+    const char *target;     /* the target column's name, or the file that has the targets; "" where there is no name */
+    uint64_t target_column; /* its number, from 1; 0: targets are no column */
+    uint64_t points;        /* given out so far */
+    uint64_t skipped;       /* bad rows passed over */
+    uint64_t total;         /* points in all, where that is known beforehand; otherwise 0 */
+    uint64_t bytes_read;    /* of the file, as stored */
+    uint64_t bytes;         /* size of the file, where known; otherwise 0 */
+    uint64_t line;          /* where the last point stood */
+    uint64_t cut;           /* a last line without a newline, which may have been cut; 0: none so far */
+    bool cut_taken;         /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
+    bool empty;             /* it ended without a point, which is why it failed with KEEPFIT_DATA */
 } keepfit_stream_info;
 
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);

@@ -1,5 +1,6 @@
 #include "stream/column.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -129,4 +130,13 @@ keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target,
         return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "column %zu cannot be both target and weight",
                           columns->target + 1);
     return check_width(columns, max_features, source, error);
+}
+
+void kf_columns_say(const struct kf_columns *columns, char *name, size_t size, uint64_t *number)
+{
+    size_t target = columns->target;
+    *name = '\0';
+    *number = target == KF_NO_COLUMN ? 0 : target + 1;
+    if (target != KF_NO_COLUMN && columns->name)
+        snprintf(name, size, "%s", columns->name[target]);
 }

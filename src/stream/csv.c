@@ -265,6 +265,8 @@ static keepfit_status begin_rows(struct csv *reader, keepfit_error *error)
         kf_columns_forget_names(&reader->columns);
     status = kf_columns_choose(&reader->columns, options->target, options->weights, options->max_features,
                                reader->input->name, error);
+    kf_columns_say(&reader->columns, reader->input->target, sizeof reader->input->target,
+                   &reader->input->target_column);
     if (status == KEEPFIT_OK && !(reader->value = kf_allocate(reader->columns.count, sizeof *reader->value)))
         status = kf_fail_memory(error);
     return status;

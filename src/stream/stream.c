@@ -352,6 +352,8 @@ keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t see
     made->reader = stream->reader;
     made->skipped = stream->skipped;
     made->cut = stream->cut;
+    memcpy(made->input.target, stream->input.target, sizeof made->input.target);
+    made->input.target_column = stream->input.target_column;
     made->bytes_read = stream->bytes_read;
     made->bytes = stream->bytes;
     *other = made;
@@ -376,6 +378,8 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
     *info = (keepfit_stream_info){
         .name = stream->name,
         .format = stream->reader->name,
+        .target = stream->input.target,
+        .target_column = stream->input.target_column,
         .points = stream->given,
         .skipped = stream->skipped,
         .total = total_points(stream),

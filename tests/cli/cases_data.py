@@ -260,7 +260,7 @@ def case_libsvm_from_a_pipe(box, case):
     for old in (False, True):
         if old and not good:
             box.write("t.csv", OLD)
-        result = box.try_run("train", "--format", "libsvm", *strict, "-m", "m.kf", "--trace", "t.csv", "--trace-stages", "all", "-",
+        result = box.try_run("train", "--loss", "squared", "--format", "libsvm", *strict, "-m", "m.kf", "--trace", "t.csv", "--trace-stages", "all", "-",
                              stdin=content)
         result.refused(3, "keepfit: <stdin>" + place)
         if good:

@@ -140,7 +140,7 @@ static void test_cut_pipe(const char *what, const void *bytes, size_t count, con
     send_bytes(to, bytes, count);
     close(to);
     char *got = dump("-", settings);
-    CHECK(strcmp(got, expected) == 0, "pipe: %s: %s", what, got);
+    CHECK(strcmp(got, expected) == 0, "pipe: %s", what);
     free(got);
     restore_input(saved);
 }
