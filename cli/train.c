@@ -147,8 +147,9 @@ static int end_badly(struct training *training, keepfit_status status, uint64_t 
         return fail_status(status, message);
     training->broken.status = status;
     snprintf(training->broken.message, sizeof training->broken.message,
-             "%.400s; the model of the %llu points before it is %s", message, (unsigned long long)report.points,
-             training->arguments->model ? "saved" : "as shown");
+             training->arguments->model ? "%.400s; the model of the %llu points before it is saved"
+                                        : "%.400s; %llu points came before it",
+             message, (unsigned long long)report.points);
     return EXIT_DONE;
 }
 

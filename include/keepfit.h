@@ -110,7 +110,8 @@ KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const cha
 
 typedef struct keepfit_model keepfit_model;
 
-/* Reads the file ("-": standard input) to its end, one stage a point, and gives the last stage's model. */
+/* Reads the file ("-": standard input) to its end, one stage a point, and gives the last stage's model. A last line without
+ * a newline counts in a regular file, and is left out of a pipe (option strict-end: refused). */
 KEEPFIT_API keepfit_status keepfit_train_file(const char *path, const keepfit_options *options, keepfit_model **model,
                                               keepfit_error *error);
 
