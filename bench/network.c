@@ -50,7 +50,8 @@ static void push(keepfit_fit *fit, struct kf_random *random, double weight)
 {
     struct row row;
     draw_row(random, &row);
-    keepfit_point point = {{row.count, row.index, row.value}, (double)kf_random_below(random, CLASSES), weight};
+    keepfit_point point = {
+        {row.count, row.index, row.value}, (double)kf_random_below(random, CLASSES), weight, weight == 0};
     if (keepfit_fit_push(fit, &point) != KEEPFIT_OK) {
         fprintf(stderr, "%s\n", keepfit_fit_error(fit)->message);
         exit(1);

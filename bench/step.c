@@ -39,7 +39,8 @@ static keepfit_point make_point(struct maker *maker)
         maker->index[k] = (uint32_t)(k * strip + kf_random_below(&maker->random, strip));
     }
     bool dense = maker->nnz == maker->features;
-    return (keepfit_point){{maker->nnz, dense ? NULL : maker->index, maker->value}, maker->made++ % 2 ? 1 : -1, 1};
+    return (keepfit_point){
+        {maker->nnz, dense ? NULL : maker->index, maker->value}, maker->made++ % 2 ? 1 : -1, 1, false};
 }
 
 static keepfit_fit *make_fit(const char *method, size_t rows, struct maker *maker)

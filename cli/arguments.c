@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -26,7 +27,9 @@ static const struct own_option table[] = {
      "Cut off the torn tail that a crash has left, and remove checkpoints that are damaged. Whole records are never "
      "touched."},
     {"to", 0, "libsvm|csv|npy|json|liblinear", "", KEEPFIT_TEXT, AT(to), EXPORT,
-     "Points (of a journal) as libsvm, csv or npy; a model as json, npy or liblinear. Default: libsvm and json."},
+     "Points (of a journal) as libsvm, csv or npy; a model as json, npy or liblinear; that of a journal as json or "
+     "liblinear. "
+     "Default: libsvm of a journal, json of a model."},
     {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
      "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,
@@ -76,6 +79,8 @@ static const struct own_option table[] = {
 
 #define ROWS (sizeof table / sizeof table[0])
 #define OPTIONS_MOST 128
+#define PREFIX "KEEPFIT_"
+#define VARIABLE_SIZE 80
 #define LONG_OPTION 1000 /* above every letter */
 
 const struct own_option *own_option_entry(size_t k)
@@ -219,10 +224,16 @@ static int refuse_option(const struct command *command, const struct long_option
     for (size_t k = 0; k < list->count && length > 2; k++)
         fitting += strncmp(list->items[k].name, word + 2, length - 2) == 0;
     if (optopt > 0 && optopt < LONG_OPTION)
-        return fail(EXIT_USAGE, "%s does not take the option -%c ('keepfit help %s' tells them)", command->name, optopt,
+        return fail(EXIT_USAGE, "%s does not take the option -%c ('keepfit help %s' lists them)", command->name, optopt,
                     command->name);
-    return fail(EXIT_USAGE, "%s %s the option %s ('keepfit help %s' tells them)", command->name,
-                fitting > 1 ? "cannot tell which is" : "does not take", word, command->name);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", length > 2 ? (int)length - 2 : 0, word + (length > 2 ? 2 : 0));
+    keepfit_guess guess = {.word = name};
+    for (size_t k = 0; k < list->count && fitting <= 1; k++)
+        keepfit_guess_offer(&guess, list->items[k].name);
+    return fail(EXIT_USAGE, "%s %s the option %s ('keepfit help %s' lists them)%s", command->name,
+                fitting > 1 ? "cannot tell which is" : "does not take", word, command->name,
+                keepfit_guess_hint(&guess, "--"));
 }
 
 static int read_flags(struct arguments *arguments, struct seen *seen, int count, char **words)
@@ -251,14 +262,20 @@ static int read_flags(struct arguments *arguments, struct seen *seen, int count,
     return EXIT_DONE;
 }
 
-static int read_one_variable(struct arguments *arguments, struct seen *seen, const char *key)
+/* KEEPFIT_MAX_FEATURES for max-features. */
+static const char *variable_of(char name[VARIABLE_SIZE], const char *key)
 {
-    char name[80] = "KEEPFIT_";
-    size_t used = strlen(name);
-    for (const char *at = key; *at && used + 1 < sizeof name; at++)
+    size_t used = (size_t)snprintf(name, VARIABLE_SIZE, PREFIX);
+    for (const char *at = key; *at && used + 1 < VARIABLE_SIZE; at++)
         name[used++] = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
     name[used] = '\0';
-    const char *value = getenv(name);
+    return name;
+}
+
+static int read_one_variable(struct arguments *arguments, struct seen *seen, const char *key)
+{
+    char name[VARIABLE_SIZE];
+    const char *value = getenv(variable_of(name, key));
     struct found found = {0};
     if (!value || is_seen(seen, key) || !find_option(arguments->command, key, &found))
         return EXIT_DONE;
@@ -279,6 +296,49 @@ static int read_environment(struct arguments *arguments, struct seen *seen)
     return code;
 }
 
+/* What other programs of the project, its tests and its scripts read. */
+static bool is_of_project(const char *name)
+{
+    return strcmp(name, "KEEPFIT_COMMAND") == 0 || strncmp(name, "KEEPFIT_TEST_", 13) == 0;
+}
+
+/* Whether some command has an option for this variable; otherwise the guess is offered all of them. */
+static bool is_setting(const char *name, keepfit_guess *guess)
+{
+    char variable[VARIABLE_SIZE];
+    keepfit_option option;
+    for (size_t k = 0; k < ROWS; k++)
+        if (strcmp(name, variable_of(variable, table[k].key)) == 0)
+            return true;
+        else
+            keepfit_guess_offer(guess, variable + strlen(PREFIX));
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++)
+        if (strcmp(name, variable_of(variable, option.key)) == 0)
+            return true;
+        else
+            keepfit_guess_offer(guess, variable + strlen(PREFIX));
+    return false;
+}
+
+/* A variable that is nearly a setting would be one that has no effect; others may be somebody else's. */
+static int check_environment(const struct arguments *arguments)
+{
+    for (char **at = environ; *at; at++) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
+        if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_project(name))
+            continue;
+        keepfit_guess guess = {.word = name + strlen(PREFIX)};
+        if (is_setting(name, &guess))
+            continue;
+        if (*guess.nearest)
+            return fail(EXIT_USAGE, "the environment's %s is no setting%s", name, keepfit_guess_hint(&guess, PREFIX));
+        if (!arguments->quiet)
+            warn("the environment's %s is no setting of keepfit, and has no effect", name);
+    }
+    return EXIT_DONE;
+}
+
 static char *trim(char *text)
 {
     while (isspace((unsigned char)*text))
@@ -288,6 +348,17 @@ static char *trim(char *text)
         end--;
     *end = '\0';
     return text;
+}
+
+static int refuse_key(const struct arguments *arguments, unsigned long number, const char *key)
+{
+    struct long_options list = {.count = 0};
+    keepfit_guess guess = {.word = key};
+    make_long(arguments->command, &list);
+    for (size_t k = 0; k < list.count; k++)
+        keepfit_guess_offer(&guess, list.items[k].name);
+    return fail(EXIT_USAGE, "%s:%lu:1: %s does not take the option '%s'%s", arguments->config, number,
+                arguments->command->name, key, keepfit_guess_hint(&guess, ""));
 }
 
 static int read_config_line(struct arguments *arguments, const struct seen *seen, unsigned long number, char *line)
@@ -301,8 +372,7 @@ static int read_config_line(struct arguments *arguments, const struct seen *seen
     char *key = trim(text), *value = trim(equals + 1);
     struct found found = {0};
     if (!find_option(arguments->command, key, &found))
-        return fail(EXIT_USAGE, "%s:%lu:1: %s does not take the option '%s'", arguments->config, number,
-                    arguments->command->name, key);
+        return refuse_key(arguments, number, key);
     if (is_seen(seen, key))
         return EXIT_DONE;
     if (found.is_library || found.own->type != KEEPFIT_TEXT)
@@ -364,6 +434,8 @@ int arguments_read(struct arguments *arguments, int count, char **words)
         code = read_environment(arguments, &seen);
     if (code == EXIT_DONE)
         code = read_config(arguments, &seen);
+    if (code == EXIT_DONE)
+        code = check_environment(arguments);
     return code == EXIT_DONE ? check_positional(arguments) : code;
 }
 

@@ -76,6 +76,7 @@ struct own_option {
 
 const struct command *command_entry(size_t k); /* NULL past the last */
 const struct command *command_find(const char *name);
+int command_refuse(const char *name); /* says that there is no such command; EXIT_USAGE */
 const struct own_option *own_option_entry(size_t k);
 /* Whether the command takes this option of the library. */
 bool command_takes(const struct command *command, const keepfit_option *option);

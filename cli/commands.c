@@ -2,19 +2,21 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "output.h"
 
 static const struct command commands[] = {
-    {"train", TRAIN, "FILE|-", 1, 1, "keep a model fitted to a stream, within epsilon at every stage",
+    {"train", TRAIN, "[FILE|-]", 0, 1, "keep a model fitted to a stream, within epsilon at every stage",
      "Reads points one at a time. After each one the model is within epsilon of the best model for everything so far. "
      "A pipe is followed line by line, so 'tail -n +1 -f log | keepfit train -' works. The summary goes to standard "
      "output, "
      "progress to standard error. With --journal everything is kept on disk as well: started again, it goes on where "
-     "it "
-     "was, and skips what it already has.",
+     "it was, and "
+     "skips what it already has; without a FILE, or with one that has nothing, --model gets the journal's model.",
      "keepfit train --loss logistic --lambda 1e-4 --epsilon 1e-3 --model a.kf --trace a.csv --gap data.svm",
      "problem method data journal", run_train},
-    {"predict", PREDICT, "MODEL FILE|-", 2, 2, "one prediction a line, from a model that train saved",
-     "Predicts each row of the file with the model. Labels are those of the training data. With --score the accuracy "
+    {"predict", PREDICT, "MODEL|DIR FILE|-", 2, 2, "one prediction a line, from a model that train saved",
+     "Predicts each row of the file with the model, or with that of a journal's folder. Labels are those of the "
+     "training data. With --score the accuracy "
      "and "
      "log-loss (or root mean squared error) against the file's own targets go to standard error.",
      "keepfit predict --score a.kf test.svm > predictions.txt", "data seed threads", run_predict},
@@ -41,11 +43,13 @@ static const struct command commands[] = {
      "without --repair.",
      "keepfit verify --repair journal", "", run_verify},
     {"export", EXPORT, "DIR|MODEL [FILE|-]", 1, 2, "a journal's points, or a model, in another format",
-     "Writes the points that a journal holds, without those that have left, or a model, to the file or to standard "
-     "output. npy "
-     "points have the target in the last column; an npy model has a row for each output, the weights and then the "
-     "intercept. "
-     "Of a damaged journal the points before the damage are written, and the exit code is 4.",
+     "Writes the points that a journal holds, without those that have left, or a model, which may be a journal's (--to "
+     "json, --to "
+     "liblinear), to the file or to standard output. npy points have the target in the last column; an npy model has a "
+     "row for "
+     "each output, the weights and then the intercept. Of a damaged journal the points before the damage are written, "
+     "and the "
+     "exit code is 4.",
      "keepfit export --to liblinear a.kf a.liblinear", "", run_export},
     {"compact", COMPACT, "DIR", 1, 1, "rewrite a journal without the points that have left",
      "Writes the journal anew without the points that were removed or have left the window. Until that is complete the "
@@ -73,6 +77,15 @@ const struct command *command_find(const char *name)
         if (strcmp(commands[k].name, name) == 0)
             return &commands[k];
     return NULL;
+}
+
+int command_refuse(const char *name)
+{
+    keepfit_guess guess = {.word = name};
+    for (size_t k = 0; command_entry(k); k++)
+        keepfit_guess_offer(&guess, commands[k].name);
+    return fail(EXIT_USAGE, "there is no command '%s' ('keepfit --help' lists them)%s", name,
+                keepfit_guess_hint(&guess, ""));
 }
 
 /* Whether `word` stands in the blank-separated list. */

@@ -98,6 +98,8 @@ static int read_stream(struct comparison *comparison)
     if (status != KEEPFIT_OK)
         return fail_status(status, keepfit_stream_error(comparison->stream)->message);
     keepfit_stream_describe(comparison->stream, &comparison->info);
+    if (!arguments->quiet)
+        warn_cut(&comparison->info);
     if (comparison->info.total == 0)
         return fail(EXIT_DATA, "%s: no points", comparison->info.name);
     return EXIT_DONE;

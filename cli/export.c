@@ -180,15 +180,14 @@ static int export_model(const struct arguments *arguments, const struct model_fo
 {
     keepfit_model *model = NULL;
     keepfit_description description;
-    keepfit_error error;
-    keepfit_status status = keepfit_model_load(arguments->positional[0], &model, &error);
-    if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+    int code = stored_open_model(arguments->positional[0], arguments->options, &model);
+    if (code != EXIT_DONE)
+        return code;
     keepfit_model_describe(model, &description);
-    int code = description.hidden && !format->any
-                   ? fail(EXIT_DATA, "%s: a network is no linear model; it goes out with --to json only",
-                          arguments->positional[0])
-                   : format->write(file, &description);
+    code = description.hidden && !format->any
+               ? fail(EXIT_DATA, "%s: a network is no linear model; it goes out with --to json only",
+                      arguments->positional[0])
+               : format->write(file, &description);
     keepfit_model_free(model);
     return code;
 }
@@ -265,18 +264,18 @@ int run_export(struct arguments *arguments)
     for (size_t k = 0; journal && k < sizeof point_formats / sizeof point_formats[0]; k++)
         if (strcmp(point_formats[k].name, name) == 0)
             points = &point_formats[k];
-    for (size_t k = 0; !journal && k < sizeof model_formats / sizeof model_formats[0]; k++)
+    for (size_t k = 0; !points && k < sizeof model_formats / sizeof model_formats[0]; k++)
         if (strcmp(model_formats[k].name, name) == 0)
             model = &model_formats[k];
     if (!points && !model)
-        return fail(EXIT_USAGE, "--to: '%s' is none of %s", name, journal ? "libsvm|csv|npy" : "json|npy|liblinear");
+        return fail_choice("--to", name, journal ? "libsvm|csv|npy|json|liblinear" : "json|npy|liblinear");
     struct output output;
     int code = output_open(&output, arguments->positional_count == 2 ? arguments->positional[1] : "-");
     if (code != EXIT_DONE)
         return code;
-    code = journal ? export_points(arguments, points, output.file) : export_model(arguments, model, output.file);
+    code = points ? export_points(arguments, points, output.file) : export_model(arguments, model, output.file);
     int written = EXIT_DONE;
-    if (code == EXIT_DONE || (code == EXIT_CORRUPT && journal)) /* what is whole is worth having */
+    if (code == EXIT_DONE || (code == EXIT_CORRUPT && points)) /* what is whole is worth having */
         written = output_commit(&output);
     else
         output_discard(&output);

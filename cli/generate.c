@@ -189,7 +189,7 @@ int run_generate(struct arguments *arguments)
     };
     bool sorted = strcmp(arguments->order, "sorted") == 0;
     if (!sorted && strcmp(arguments->order, "iid") != 0)
-        return fail(EXIT_USAGE, "--order: '%s' is none of iid|sorted", arguments->order);
+        return fail_choice("--order", arguments->order, "iid|sorted");
     if (recipe.nnz > recipe.features)
         return fail(EXIT_USAGE, "--nnz: at most the number of features, %llu", (unsigned long long)recipe.features);
     int code = prepare(&recipe);

@@ -255,14 +255,14 @@ int run_help(struct arguments *arguments)
     } else if (arguments->completion) {
         bool zsh = strcmp(arguments->completion, "zsh") == 0;
         if (!zsh && strcmp(arguments->completion, "bash") != 0)
-            return fail(EXIT_USAGE, "--completion: '%s' is none of bash|zsh", arguments->completion);
+            return fail_choice("--completion", arguments->completion, "bash|zsh");
         if (zsh)
             printf("#compdef keepfit\nautoload -U +X bashcompinit && bashcompinit\n");
         print_bash();
     } else if (arguments->positional_count == 1) {
         const struct command *command = command_find(arguments->positional[0]);
         if (!command)
-            return fail(EXIT_USAGE, "there is no command '%s' ('keepfit --help' tells them)", arguments->positional[0]);
+            return command_refuse(arguments->positional[0]);
         help_command(command);
     } else {
         help_overview();

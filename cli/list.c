@@ -73,7 +73,7 @@ int run_list(struct arguments *arguments)
     while (chosen < count && strcmp(families[chosen].name, what) != 0)
         chosen++;
     if (chosen == count && strcmp(what, "options") != 0)
-        return fail(EXIT_USAGE, "list: '%s' is none of %s", what, arguments->command->positional);
+        return fail_choice("list", what, arguments->command->positional);
     if (arguments->json)
         putchar('[');
     if (chosen == count)

@@ -24,7 +24,7 @@ static int run(int count, char **words)
         return show_version();
     struct arguments arguments = {.command = command_find(words[1]), .words = words, .word_count = count};
     if (!arguments.command)
-        return fail(EXIT_USAGE, "there is no command '%s' ('keepfit --help' tells them)", words[1]);
+        return command_refuse(words[1]);
     int code = arguments_read(&arguments, count - 1, words + 1);
     if (code == EXIT_DONE && arguments.version)
         code = show_version();

@@ -36,6 +36,27 @@ void warn(const char *format, ...)
     va_end(arguments);
 }
 
+int fail_choice(const char *what, const char *value, const char *choices)
+{
+    keepfit_guess guess = {.word = value};
+    keepfit_guess_offer(&guess, choices);
+    return fail(EXIT_USAGE, "%s: '%s' is none of %s%s", what, value, choices, keepfit_guess_hint(&guess, ""));
+}
+
+void warn_cut(const keepfit_stream_info *info)
+{
+    unsigned long long line = info->cut;
+    if (line && info->cut_taken)
+        warn("%s:%llu: the last line has no newline at its end; it was taken as it is, but the file may have been cut "
+             "there (--strict-end refuses that)",
+             info->name, line);
+    else if (line)
+        warn(
+            "%s:%llu: the last line has no newline at its end, so it may have been cut, and was left out (--accept-cut "
+            "takes it)",
+            info->name, line);
+}
+
 int fail_status(keepfit_status status, const char *message)
 {
     int code = EXIT_FAILED;

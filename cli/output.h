@@ -12,6 +12,10 @@
 /* "keepfit: message" on standard error. Returns code. */
 int fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 void warn(const char *format, ...) PRINTF_LIKE(1, 2);
+/* "what: 'value' is none of a|b|c", and which may have been meant; EXIT_USAGE. */
+int fail_choice(const char *what, const char *value, const char *choices);
+/* Warns of a last line without a newline, if the stream had one. */
+void warn_cut(const keepfit_stream_info *info);
 /* The exit code that a status of the library stands for, its message printed. */
 int fail_status(keepfit_status status, const char *message);
 

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "output.h"
+#include "stored.h"
 
 enum shown { SHOW_VALUE, SHOW_PROBABILITY, SHOW_MARGIN, SHOW_SCORES };
 
@@ -114,6 +115,8 @@ static int predict_all(const struct arguments *arguments, const keepfit_model *m
     keepfit_stream_describe(stream, &info);
     if (info.skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)info.skipped);
+    if (!arguments->quiet)
+        warn_cut(&info);
     if (arguments->score)
         print_score(&score, described);
     return EXIT_DONE;
@@ -129,9 +132,10 @@ int run_predict(struct arguments *arguments)
     if (code != EXIT_DONE)
         return code;
     keepfit_options_set(arguments->options, "scale", "none", NULL); /* the model has the scaling built in */
-    keepfit_status status = keepfit_model_load(arguments->positional[0], &model, &error);
-    if (status == KEEPFIT_OK)
-        status = keepfit_stream_open(arguments->positional[1], arguments->options, &stream, &error);
+    code = stored_open_model(arguments->positional[0], arguments->options, &model);
+    if (code != EXIT_DONE)
+        return code;
+    keepfit_status status = keepfit_stream_open(arguments->positional[1], arguments->options, &stream, &error);
     if (status == KEEPFIT_OK) {
         keepfit_description described;
         keepfit_model_describe(model, &described);

@@ -21,6 +21,14 @@ enum stored_kind stored_kind(const char *path)
     return whole && memcmp(magic, "keepfitC", sizeof magic) == 0 ? STORED_CHECKPOINT : STORED_MODEL;
 }
 
+int stored_open_model(const char *path, keepfit_options *options, keepfit_model **model)
+{
+    keepfit_error error;
+    keepfit_status status = stored_kind(path) == STORED_JOURNAL ? keepfit_journal_model(path, options, model, &error)
+                                                                : keepfit_model_load(path, model, &error);
+    return status == KEEPFIT_OK ? 0 : fail_status(status, error.message);
+}
+
 static void print_array(FILE *file, const char *name, const double *values, size_t count)
 {
     fprintf(file, ",\n  \"%s\": [", name);

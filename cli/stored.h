@@ -11,6 +11,9 @@ enum stored_kind { STORED_MODEL, STORED_JOURNAL, STORED_CHECKPOINT };
 
 enum stored_kind stored_kind(const char *path);
 
+/* The model that a path names: that of a model file, or of a journal's folder. Says what is wrong; an exit code. */
+int stored_open_model(const char *path, keepfit_options *options, keepfit_model **model);
+
 /* Rows of the last layer's weights. */
 size_t stored_last_inputs(const keepfit_description *model);
 

@@ -3,15 +3,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "arguments.h"
 #include "columns.h"
 #include "output.h"
 #include "progress.h"
 #include "stop.h"
+#include "taken.h"
 #include "trace.h"
+#include "train_check.h"
+
+#define EARLY_STAGE 100 /* of a live stream, whose end may be far: what looks wrong by then is said */
 
 struct training {
     struct arguments *arguments;
@@ -23,19 +25,16 @@ struct training {
     struct trace_row last;
     struct progress progress;
     struct columns columns;
+    struct taken taken;
     double max_gap, epsilon;
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
-    uint64_t safe; /* points that were last acknowledged */
-    bool gave_up;  /* a stage has ended since it was too much work, and that was said */
-    int failed;    /* the journal's disk has failed: what there is, is shown all the same */
+    uint64_t safe;        /* points that were last acknowledged */
+    int failed;           /* the journal's disk has failed: what there is, is shown all the same */
+    bool live;            /* the stream is no file: what it gave cannot be had again, and is kept whatever comes */
+    keepfit_error broken; /* how a live stream ended */
+    bool gave_up;         /* a stage has ended since it was too much work, and that was said */
 };
-
-/* Standard input or output, whichever the name is for. */
-static bool is_standard(const char *name)
-{
-    return strcmp(name, "-") == 0;
-}
 
 static unsigned measures(const struct training *training)
 {
@@ -89,6 +88,19 @@ static void show_progress(struct training *training, uint64_t stage)
     progress_show(&training->progress, &report, share_done(&info));
 }
 
+/* The stream's next point. One without any is no failure where the journal has some. */
+static keepfit_status next_point(struct training *training, keepfit_point *point)
+{
+    keepfit_stream_info info;
+    keepfit_durability durability;
+    keepfit_status status = keepfit_stream_next(training->stream, point);
+    if (status != KEEPFIT_DATA)
+        return status;
+    keepfit_fit_durability(training->fit, &durability);
+    keepfit_stream_describe(training->stream, &info);
+    return info.empty && durability.resumed ? KEEPFIT_END : status;
+}
+
 /* Tells whoever feeds the stream what need not be kept any longer. */
 static void acknowledge(struct training *training)
 {
@@ -128,6 +140,13 @@ static void warn_of_no_proof(const struct training *training)
         warn("nothing is proved: %s", reason);
 }
 
+static void warn_taken(struct training *training)
+{
+    keepfit_stream_info info;
+    keepfit_stream_describe(training->stream, &info);
+    taken_warn(&training->taken, training->arguments->options, info.name);
+}
+
 /* What follows a stage: trace, save, progress. */
 static int after_stage(struct training *training, uint64_t stage)
 {
@@ -135,6 +154,8 @@ static int after_stage(struct training *training, uint64_t stage)
     int code = EXIT_DONE;
     if (arguments->acknowledge)
         acknowledge(training);
+    if (training->live && stage == EARLY_STAGE && !arguments->quiet)
+        warn_taken(training);
     training->traced = false;
     warn_of_work(training, stage);
     if (training->tracing && trace_due(&training->plan, stage))
@@ -143,6 +164,22 @@ static int after_stage(struct training *training, uint64_t stage)
         code = save_model(training);
     show_progress(training, stage);
     return code;
+}
+
+/* The stream cannot be read on. Of a file nothing is written: it will be mended and read again. A live stream's rows before
+ * the bad one (whose line is named) are sound; of damaged gzip data nobody knows. */
+static int end_badly(struct training *training, keepfit_status status, uint64_t line, const char *message)
+{
+    keepfit_report report;
+    keepfit_fit_report(training->fit, &report);
+    if (!training->live || !report.points || (status == KEEPFIT_DATA && !line))
+        return fail_status(status, message);
+    training->broken.status = status;
+    snprintf(training->broken.message, sizeof training->broken.message,
+             training->arguments->model ? "%.400s; the model of the %llu points before it is saved"
+                                        : "%.400s; %llu points came before it",
+             message, (unsigned long long)report.points);
+    return EXIT_DONE;
 }
 
 /* The fit would not take the point, or failed on it. */
@@ -160,8 +197,10 @@ static int refused_point(struct training *training, keepfit_status status)
         training->refused++;
         return EXIT_DONE;
     }
+    char placed[sizeof training->broken.message];
     keepfit_stream_describe(training->stream, &info);
-    return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, message);
+    snprintf(placed, sizeof placed, "%.200s:%llu:1: %.250s", info.name, (unsigned long long)info.line, message);
+    return end_badly(training, KEEPFIT_DATA, info.line, placed);
 }
 
 static int another_point(const struct training *training, uint64_t number)
@@ -182,7 +221,7 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
     keepfit_status status = KEEPFIT_OK;
     uint64_t number = 1;
     while (number <= resumed && !stop_signal) {
-        status = keepfit_stream_next(training->stream, &point);
+        status = next_point(training, &point);
         if (status != KEEPFIT_OK)
             break;
         columns_see(&training->columns, &point.row);
@@ -211,14 +250,16 @@ static int push_all(struct training *training)
     uint64_t stage = training->safe = durability.resumed;
     if (strcmp(training->arguments->resume, "check") == 0)
         status = pass_over(training, stage, &code);
-    while (code == EXIT_DONE && !stop_signal && !training->failed) {
+    while (code == EXIT_DONE && !stop_signal && !training->failed && !training->broken.status) {
         if (status == KEEPFIT_OK)
-            status = keepfit_stream_next(training->stream, &point);
+            status = next_point(training, &point);
         if (status == KEEPFIT_END || status == KEEPFIT_STOPPED)
             break;
         if (status != KEEPFIT_OK)
-            return fail_status(status, keepfit_stream_error(training->stream)->message);
+            return end_badly(training, status, keepfit_stream_error(training->stream)->line,
+                             keepfit_stream_error(training->stream)->message);
         columns_see(&training->columns, &point.row);
+        taken_see(&training->taken, point.target);
         status = keepfit_fit_push(training->fit, &point);
         code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
         status = KEEPFIT_OK;
@@ -227,7 +268,7 @@ static int push_all(struct training *training)
         return training->failed;
     if (code == EXIT_DONE && stage == 0)
         return stop_signal ? stop_code()
-                           : fail(EXIT_DATA, "%s: no points could be used", training->arguments->positional[0]);
+                           : fail(EXIT_DATA, "%s: no points could be used", train_data(training->arguments));
     return code;
 }
 
@@ -243,7 +284,8 @@ static void json_text_field(const char *name, const char *text)
     json_text(stdout, text);
 }
 
-static void print_json(const struct training *training, const keepfit_report *report, uint64_t skipped)
+static void print_json(const struct training *training, const keepfit_report *report, uint64_t skipped,
+                       const keepfit_stream_info *stream, const keepfit_description *model)
 {
     keepfit_options *options = training->arguments->options;
     keepfit_durability durability;
@@ -255,6 +297,7 @@ static void print_json(const struct training *training, const keepfit_report *re
     json_text_field("chosen", report->method);
     json_text_field("reason", report->reason);
     json_text_field("loss", keepfit_options_get(options, "loss"));
+    taken_print_json(options, stream, model);
     json_text_field("domain", keepfit_options_get(options, "domain"));
     json_text_field("epsilon_kind", keepfit_options_get(options, "epsilon-kind"));
     json_text_field("guarantee", keepfit_options_get(options, "guarantee"));
@@ -341,7 +384,8 @@ static void print_bound(const struct training *training, const keepfit_report *r
     print_tally(training, report);
 }
 
-static void print_text(const struct training *training, const keepfit_report *report)
+static void print_text(const struct training *training, const keepfit_report *report, const keepfit_stream_info *stream,
+                       const keepfit_description *model)
 {
     const struct trace_row *last = &training->last;
     keepfit_durability durability;
@@ -349,6 +393,7 @@ static void print_text(const struct training *training, const keepfit_report *re
     double stages = (double)report->stage;
     printf("%s: %llu stages, %llu features, %.3g s\n", report->method, (unsigned long long)report->stage,
            (unsigned long long)report->features, report->seconds);
+    taken_print_text(training->arguments->options, stream, model);
     printf("  gradients    %llu in all, %.3g a stage\n", (unsigned long long)report->fo, (double)report->fo / stages);
     if (durability.resumed)
         printf("  resumed      %llu points from the journal, %llu of them run again\n",
@@ -369,6 +414,23 @@ static uint64_t count_wanting(const struct training *training, const keepfit_rep
 {
     bool proves = keepfit_fit_no_proof(training->fit, NULL) == KEEPFIT_PROVES;
     return proves ? report->unproved - report->waiting : 0;
+}
+
+/* In the form that was asked for, if any. The model has the classes; where it cannot be had, they are left out. */
+static void print_summary(const struct training *training, const keepfit_report *report, uint64_t skipped,
+                          const keepfit_stream_info *info)
+{
+    const struct arguments *arguments = training->arguments;
+    const keepfit_stream_info *stream = arguments->positional_count ? info : NULL;
+    keepfit_model *model = NULL;
+    keepfit_description description;
+    if (keepfit_fit_model(training->fit, &model) == KEEPFIT_OK)
+        keepfit_model_describe(model, &description);
+    if (arguments->json)
+        print_json(training, report, skipped, stream, model ? &description : NULL);
+    else if (!arguments->quiet)
+        print_text(training, report, stream, model ? &description : NULL);
+    keepfit_model_free(model);
 }
 
 /* 5 where a proof fails or is wanting, or a measurement shows that an epsilon the user named was not reached. */
@@ -441,27 +503,23 @@ static int finish(struct training *training)
     if (code == EXIT_DONE && training->trace.file)
         code = output_commit(&training->trace);
     if (code != EXIT_DONE)
-        return code;
+        return training->broken.status ? fail_status(training->broken.status, training->broken.message) : code;
     if (skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)skipped);
     if (!arguments->quiet)
         columns_warn(&training->columns, info.name);
-    if (arguments->json)
-        print_json(training, &report, skipped);
-    else if (!arguments->quiet)
-        print_text(training, &report);
+    if (!arguments->quiet)
+        warn_cut(&info);
+    if (!arguments->quiet && !training->broken.status)
+        warn_taken(training);
+    print_summary(training, &report, skipped, &info);
     if (journal != EXIT_DONE)
         return journal;
+    if (training->broken.status)
+        return fail_status(training->broken.status, training->broken.message);
     if (stop_signal)
         return stop_code();
     return verdict(training, &report);
-}
-
-/* Whether the data may still be coming, as a pipe's, so that nobody knows how long the stream will be. */
-static bool is_growing(const char *data)
-{
-    struct stat status;
-    return (is_standard(data) ? fstat(STDIN_FILENO, &status) : stat(data, &status)) == 0 && !S_ISREG(status.st_mode);
 }
 
 /* What is known of the stream's length: at most the limit, or 0. */
@@ -479,12 +537,14 @@ static int plan_trace(struct training *training)
     const struct arguments *arguments = training->arguments;
     if (!arguments->trace && !arguments->gap)
         return trace_plan_read(&training->plan, arguments->trace_stages, 0); /* refuses nonsense all the same */
-    bool whole = !is_growing(arguments->positional[0]) && strcmp(arguments->trace_stages, "all") != 0;
+    bool whole = !train_is_live(arguments) && strcmp(arguments->trace_stages, "all") != 0;
     if (whole) {
         keepfit_status status = keepfit_stream_read_all(training->stream);
         if (status == KEEPFIT_STOPPED)
             return stop_code();
-        if (status != KEEPFIT_OK)
+        keepfit_stream_info info;
+        keepfit_stream_describe(training->stream, &info);
+        if (status != KEEPFIT_OK && !info.empty) /* which the first point finds out again */
             return fail_status(status, keepfit_stream_error(training->stream)->message);
     }
     training->tracing = true;
@@ -518,8 +578,10 @@ static int open_all(struct training *training)
     keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
     if (status == KEEPFIT_OK && !take_options(training))
         return fail(EXIT_FAILED, "out of memory");
+    if (status == KEEPFIT_OK && (code = train_check_scale(arguments)) != EXIT_DONE)
+        return code;
     if (status == KEEPFIT_OK)
-        status = keepfit_stream_open(arguments->positional[0], arguments->options, &training->stream, &error);
+        status = keepfit_stream_open(train_data(arguments), arguments->options, &training->stream, &error);
     if (status == KEEPFIT_STOPPED)
         return stop_code();
     if (status != KEEPFIT_OK)
@@ -528,53 +590,14 @@ static int open_all(struct training *training)
     return plan_trace(training);
 }
 
-static bool same_file(const char *one, const char *other)
-{
-    struct stat first, second;
-    if (!one || !other)
-        return false;
-    if (stat(one, &first) == 0 && stat(other, &second) == 0)
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
-    return strcmp(one, other) == 0;
-}
-
-/* What cannot be written is told before the work, not after it. */
-static int check_outputs(const struct arguments *arguments)
-{
-    const char *data = arguments->positional[0];
-    struct stat old;
-    struct output probe;
-    bool check = strcmp(arguments->resume, "check") == 0;
-    if (!check && strcmp(arguments->resume, "append") != 0)
-        return fail(EXIT_USAGE, "--resume: '%s' is none of check|append", arguments->resume);
-    if (keepfit_options_given(arguments->options, "journal") && !*keepfit_options_get(arguments->options, "journal"))
-        return fail(EXIT_USAGE, "--journal names no folder");
-    if (arguments->acknowledge && !*keepfit_options_get(arguments->options, "journal"))
-        return fail(EXIT_USAGE, "--acknowledge needs --journal");
-    if (arguments->save_every && !arguments->model)
-        return fail(EXIT_USAGE, "--save-every needs --model");
-    if (arguments->model && is_standard(arguments->model))
-        return fail(EXIT_USAGE, "--model: a model is saved in a file, not on standard output");
-    if (!is_standard(data) && (same_file(arguments->model, data) || same_file(arguments->trace, data)))
-        return fail(EXIT_USAGE, "%s: the data would be overwritten", data);
-    if (same_file(arguments->model, arguments->trace))
-        return fail(EXIT_USAGE, "%s: --model and --trace name the same file", arguments->trace);
-    if (!arguments->model)
-        return EXIT_DONE;
-    if (stat(arguments->model, &old) == 0 && !S_ISREG(old.st_mode))
-        return fail(EXIT_FAILED, "%s: is not a regular file, so no model is written there", arguments->model);
-    int code = output_open(&probe, arguments->model);
-    output_discard(&probe);
-    return code;
-}
-
 int run_train(struct arguments *arguments)
 {
     struct training training = {.arguments = arguments, .max_gap = NAN};
     training.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
-    int code = check_outputs(arguments);
+    int code = train_check(arguments);
     if (code != EXIT_DONE)
         return code;
+    training.live = train_is_live(arguments);
     progress_start(&training.progress, arguments->quiet);
     stop_watch();
     keepfit_options_watch(arguments->options, &stop_signal);

@@ -63,7 +63,7 @@ int main(void)
 
     for (int i = 1; i <= 400; i++) {
         const double values[] = {1, sin(i)};
-        keepfit_point point = {{2, NULL, values}, round(exp(0.3 + 0.6 * values[1])), 1};
+        keepfit_point point = {.row = {2, NULL, values}, .target = round(exp(0.3 + 0.6 * values[1])), .weight = 1};
         if (keepfit_fit_push(fit, &point) != KEEPFIT_OK) {
             fprintf(stderr, "%s\n", keepfit_fit_error(fit)->message);
             return 1;

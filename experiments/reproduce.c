@@ -35,7 +35,8 @@ static int check_word(const char *word)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s|", experiment_entry(k)->name);
     }
-    return fail(EXIT_USAGE, "reproduce: '%s' is none of %sall", word, names);
+    strncat(names, "all", sizeof names - strlen(names) - 1);
+    return fail_choice("reproduce", word, names);
 }
 
 /* Units are found again by where each experiment's begin. */

@@ -110,7 +110,8 @@ KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const cha
 
 typedef struct keepfit_model keepfit_model;
 
-/* Reads the file ("-": standard input) to its end, one stage a point, and gives the last stage's model. */
+/* Reads the file ("-": standard input) to its end, one stage a point, and gives the last stage's model. A last line without
+ * a newline counts in a regular file, and is left out of a pipe (option strict-end: refused). */
 KEEPFIT_API keepfit_status keepfit_train_file(const char *path, const keepfit_options *options, keepfit_model **model,
                                               keepfit_error *error);
 
@@ -126,11 +127,16 @@ typedef struct keepfit_row {
 } keepfit_row;
 
 /* One datum. target: a number, or a class label (any finite number; mapped inside, mapped back in predictions).
- * weight: 1 for an ordinary point; a point of weight 2 counts as two equal points; must be >= 0. */
+ * weight: 1 for an ordinary point; a point of weight 2 counts as two equal points. It has to be given: 0, which is what an
+ * initialiser without .weight leaves there, is refused (KEEPFIT_DATA) unless `weightless` says that it is meant.
+ * weightless: the weight is 0 on purpose; the point is kept, and may leave again, but counts for nothing. Streams, journals
+ * and keepfit_fit_point set it for the points of weight 0 that they hand out. (The arrays of a keepfit_block may hold
+ * zeros as they are: nobody leaves them out by mistake.) */
 typedef struct keepfit_point {
     keepfit_row row;
     double target;
     double weight;
+    bool weightless;
 } keepfit_point;
 
 typedef struct keepfit_fit keepfit_fit;
@@ -308,14 +314,19 @@ KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_p
 KEEPFIT_API const keepfit_error *keepfit_stream_error(const keepfit_stream *stream);
 
 typedef struct keepfit_stream_info {
-    const char *name;    /* as messages call it: the path, or "<stdin>" */
-    const char *format;  /* the format in use */
-    uint64_t points;     /* given out so far */
-    uint64_t skipped;    /* bad rows passed over */
-    uint64_t total;      /* points in all, where that is known beforehand; otherwise 0 */
-    uint64_t bytes_read; /* of the file, as stored */
-    uint64_t bytes;      /* size of the file, where known; otherwise 0 */
-    uint64_t line;       /* where the last point stood */
+    const char *name;       /* as messages call it: the path, or "<stdin>" */
+    const char *format;     /* the format in use */
+    const char *target;     /* the target column's name, or the file that has the targets; "" where there is no name */
+    uint64_t target_column; /* its number, from 1; 0: targets are no column */
+    uint64_t points;        /* given out so far */
+    uint64_t skipped;       /* bad rows passed over */
+    uint64_t total;         /* points in all, where that is known beforehand; otherwise 0 */
+    uint64_t bytes_read;    /* of the file, as stored */
+    uint64_t bytes;         /* size of the file, where known; otherwise 0 */
+    uint64_t line;          /* where the last point stood */
+    uint64_t cut;           /* a last line without a newline, which may have been cut; 0: none so far */
+    bool cut_taken;         /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
+    bool empty;             /* it ended without a point, which is why it failed with KEEPFIT_DATA */
 } keepfit_stream_info;
 
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
@@ -416,6 +427,13 @@ KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfi
  * after the last. */
 KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
 KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
+
+/* The model of the points that a journal holds, bit for bit that of the fit that wrote it: what follows the newest checkpoint is
+ * run again. Nothing is changed, no lock is taken, nothing needs to be writable. The options may be NULL (they name the disk,
+ * the flag that stops it, and the threads). A journal of rows that were scaled by columns has no model of its own (KEEPFIT_USAGE):
+ * the factors are not in it. */
+KEEPFIT_API keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *options,
+                                                 keepfit_model **model, keepfit_error *error);
 
 /* Cuts off a torn tail and removes spoilt checkpoints. Never touches a sound record, and refuses a journal that is damaged
  * otherwise. */
@@ -525,6 +543,20 @@ typedef struct keepfit_option {
 } keepfit_option;
 
 KEEPFIT_API bool keepfit_option_entry(size_t k, keepfit_option *option);
+
+/* "Did you mean": of the names that are offered, the one that a misspelt word is nearest to, if any is near enough. Capital
+ * letters, and _ for -, do not count; a word that is the beginning of a name is near. Begin with {.word = word}. */
+typedef struct keepfit_guess {
+    const char *word;
+    char nearest[64]; /* "": none is near enough */
+    size_t distance;  /* to it, in letters */
+    char hint[96];
+} keepfit_guess;
+
+/* One name, or several separated by | as in keepfit_option.choices. What follows a colon (network:H) is not compared. */
+KEEPFIT_API void keepfit_guess_offer(keepfit_guess *guess, const char *names);
+/* "; did you mean PREFIXname?", to end a message with, or "". Lives as long as the guess. */
+KEEPFIT_API const char *keepfit_guess_hint(keepfit_guess *guess, const char *prefix);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,8 @@ __all__ = ["KeepfitClassifier", "KeepfitRegressor", "Fit", "Objective", "Model",
 
 
 def load(path):
-    """The estimator for a model file, made by ``save`` or by the command: it predicts, but has no points to go on with."""
+    """The estimator for a model file, made by ``save`` or by the command, or for a journal's folder: it predicts, but has no points
+    to go on with."""
     from .base import Kept
     from .labels import Labels
 

@@ -91,8 +91,8 @@ class Estimator(BaseEstimator):
         values["loss"] = loss
         if self.journal == "":  # which the library takes for none
             raise ValueError("journal is the path of a folder, not an empty text")
-        if self.lam_total is not None:
-            values["lam"] = None
+        if self.lam is not None and self.lam_total is not None:
+            raise ValueError("lam and lam_total exclude each other: one regularises the mean of the losses, the other their sum")
         if self.bias is not None:
             values["fit_intercept"] = None
         if self.n_jobs is not None and self.n_jobs < 0:
@@ -101,7 +101,7 @@ class Estimator(BaseEstimator):
             values["random_state"] = check_random_state(self.random_state).randint(2**31)
         for name, value in (self.options or {}).items():
             name = name.replace("-", "_")
-            if name in values:
+            if name in values or name in self.get_params(deep=False):
                 raise ValueError("%s is a parameter of its own, not one of the options" % name)
             values[name] = value
         return values

@@ -12,6 +12,7 @@ from .base import Estimator, Kept
 from .fit import Fit
 from .labels import Labels
 from .model import Model
+from .options import hint
 
 FEW = 16  # rows whose labels are looked at one by one
 
@@ -41,7 +42,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
     proved once every class has rows, and ``gap_bound_`` is NaN before. ``classes_`` are the classes so far.
     """
 
-    def __init__(self, loss: str = "logistic", *, lam: float = 1e-3, lam_total: Optional[float] = None,
+    def __init__(self, loss: str = "logistic", *, lam: Optional[float] = None, lam_total: Optional[float] = None,
                  fit_intercept: bool = True, bias: Optional[float] = None, domain: str = "none", epsilon: float = 1e-3,
                  epsilon_kind: str = "absolute", guarantee: str = "proved", method: str = "auto",
                  stage_budget: Optional[int] = None, window: Optional[int] = None, delta: float = 1.0, class_weight=None,
@@ -110,7 +111,8 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
 
     def _loss(self) -> str:
         if self.loss not in ("logistic", "softmax", "hinge"):
-            raise ValueError("loss %r is none of 'logistic', 'softmax' and 'hinge'" % (self.loss,))
+            raise ValueError("loss %r is none of 'logistic', 'softmax' and 'hinge'" % (self.loss,) +
+                             hint(self.loss, ("logistic", "softmax", "hinge")))
         return self.loss
 
     def _journal_labels(self) -> Labels:

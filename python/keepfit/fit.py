@@ -141,6 +141,8 @@ class Fit:
         if status != OK:
             raise exception(status, error)
         self.handle = ffi.gc(handle[0], lib.keepfit_fit_free)
+        if options.get("journal") is not None:
+            self._refuse_scaled(options["journal"])
         self._turn = Turn()
         self._carried, self._earlier = np.zeros(0, np.int64), 0  # points taken over, by their numbers; how many had come
         self.report = ffi.new("keepfit_report *")
@@ -154,6 +156,14 @@ class Fit:
         reason = ffi.new("const char **")
         why = lib.keepfit_fit_no_proof(self.handle, reason)
         return "" if why == lib.KEEPFIT_NO_PROMISE and not asked else text(reason[0])
+
+    def _refuse_scaled(self, journal) -> None:
+        """The command scales rows before they reach the journal; nobody would scale these."""
+        options = ffi.gc(lib.keepfit_options_copy(lib.keepfit_fit_options(self.handle)), lib.keepfit_options_free)
+        scale = text(lib.keepfit_options_get(options, b"scale"))
+        if scale != "none":
+            raise ValueError("the rows in the journal %r were scaled by the command (--scale %s), and rows from here would not be: "
+                             "go on with the command" % (journal, scale))
 
     def extend(self, X, y, weight=None) -> "Fit":
         """All rows as one stage: afterwards the model is within epsilon for everything so far. X: an array with a point in

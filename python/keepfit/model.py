@@ -58,8 +58,12 @@ class Model:
 
     @classmethod
     def load(cls, path) -> "Model":
+        """From a model file, or from a journal's folder, where nothing is changed."""
         handle, error = ffi.new("keepfit_model **"), ffi.new("keepfit_error *")
-        status = lib.keepfit_model_load(os.fsencode(path), handle, error)
+        if os.path.isdir(path):
+            status = lib.keepfit_journal_model(os.fsencode(path), ffi.NULL, handle, error)
+        else:
+            status = lib.keepfit_model_load(os.fsencode(path), handle, error)
         if status != lib.KEEPFIT_OK:
             raise exception(status, error)
         return cls(handle[0])

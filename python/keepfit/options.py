@@ -4,7 +4,7 @@ An option's name in Python is its key with underscores. A few have the name that
 a word of the language.
 """
 import math
-from typing import Any, Dict, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional
 
 from ._library import ffi, lib
 from .errors import NAMES, exception, text
@@ -38,6 +38,19 @@ def _read_table() -> Dict[str, Option]:
 
 
 OPTIONS = _read_table()
+
+
+# What the command does to the rows of a file before a fit has them: here they come from arrays, and it would do nothing.
+READING = {name for name, option in OPTIONS.items() if option.group == "data" and option.key != "max-features"}
+
+
+def hint(word: str, names: Iterable[str]) -> str:
+    """'; did you mean ...?', where one of the names is near, or nothing."""
+    text_of_word = ffi.new("char[]", str(word).encode())
+    guess = ffi.new("keepfit_guess *", {"word": text_of_word})
+    for name in names:
+        lib.keepfit_guess_offer(guess, str(name).encode())
+    return text(lib.keepfit_guess_hint(guess, b""))
 
 
 def entries(family: int) -> Dict[str, str]:
@@ -76,7 +89,10 @@ def make(values: Mapping[str, Any]):
             continue
         if option is None:
             here = NAMES.get(name.replace("_", "-"))
-            raise ValueError("there is no option %r (%s)" % (name, "here it is %r" % here if here else "keepfit.OPTIONS has them all"))
+            raise ValueError("there is no option %r (%s)" % (name, "here it is %r" % here if here else "keepfit.OPTIONS has them all")
+                             + ("" if here else hint(name, OPTIONS)))
+        if option.name in READING:
+            raise ValueError("%s would do nothing: it says how the command reads files, and here the rows are arrays already" % name)
         if isinstance(value, float) and math.isnan(value):
             raise ValueError("%s is not a number" % name)
         status = lib.keepfit_options_set(options, option.key.encode(), _written(value).encode(), error)

@@ -5,6 +5,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from .base import Estimator
+from .options import hint
 
 
 class KeepfitRegressor(RegressorMixin, Estimator):
@@ -17,9 +18,9 @@ class KeepfitRegressor(RegressorMixin, Estimator):
     ----------
     loss : "squared" or "huber"
         (a.x - b)^2, or the same up to ``delta`` and linear beyond.
-    lam, lam_total : float
+    lam, lam_total : float, optional
         The regulariser on the mean loss (its weight stays the same as rows come) or on the sum (its weight falls).
-        Give one.
+        Both together are an error; with neither, lam is 1e-3.
     fit_intercept : bool
         An intercept that is not regularised, as in scikit-learn. With loss "huber" the gap cannot always be proved then.
     bias : float, optional
@@ -41,7 +42,8 @@ class KeepfitRegressor(RegressorMixin, Estimator):
     journal : path, optional
         A folder where rows are kept durably; an estimator with the same folder goes on where the last one stopped.
     options : dict, optional
-        Further options of the library, by name (``keepfit.OPTIONS``).
+        Further options of the library, by name (``keepfit.OPTIONS``). Those that would do nothing are refused: parameters
+        of the estimator, and what says how the command reads files ("scale", "limit", "target", ...).
     trace : bool
         Keep a report of every call in ``trace_``.
     random_state, n_jobs, verbose
@@ -57,7 +59,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         What epsilon asked for, gradients computed, rows fitted to, and all that is known.
     """
 
-    def __init__(self, loss: str = "squared", *, lam: float = 1e-3, lam_total: Optional[float] = None,
+    def __init__(self, loss: str = "squared", *, lam: Optional[float] = None, lam_total: Optional[float] = None,
                  fit_intercept: bool = True, bias: Optional[float] = None, domain: str = "none", epsilon: float = 1e-3,
                  epsilon_kind: str = "absolute", guarantee: str = "proved", method: str = "auto",
                  stage_budget: Optional[int] = None, window: Optional[int] = None, delta: float = 1.0, journal=None,
@@ -85,7 +87,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
 
     def _loss(self) -> str:
         if self.loss not in ("squared", "huber"):
-            raise ValueError("loss %r is neither 'squared' nor 'huber'" % (self.loss,))
+            raise ValueError("loss %r is neither 'squared' nor 'huber'" % (self.loss,) + hint(self.loss, ("squared", "huber")))
         return self.loss
 
     def fit(self, X, y, sample_weight=None) -> "KeepfitRegressor":

@@ -180,3 +180,35 @@ def test_without_journals_in_the_library_a_journal_is_an_error(tmp_path):
     X, y = cloud("numbers")
     with pytest.raises(ValueError, match="journal"):
         KeepfitRegressor(journal=str(tmp_path)).fit(X, y)
+
+
+@journals
+def test_a_journal_gives_its_model_while_it_is_being_written(tmp_path):
+    X, y = cloud(2)
+    model = KeepfitClassifier(bias=1.0, journal=str(tmp_path / "journal")).partial_fit(X[:200], y[:200])
+    loaded = keepfit.load(tmp_path / "journal")
+    assert np.array_equal(loaded.coef_, model.coef_) and np.array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(OSError, match="no journal"):
+        keepfit.load(tmp_path)
+
+
+@journals
+@pytest.mark.skipif(not COMMAND, reason="KEEPFIT_COMMAND is not set")
+def test_a_journal_of_scaled_rows_takes_none_from_here(tmp_path):
+    """The command scaled its rows, and nobody would scale these."""
+    X, y = cloud("numbers")
+    dump_svmlight_file(X, y, str(tmp_path / "rows.svm"), zero_based=False)
+    subprocess.run([COMMAND, "train", "--quiet", "--intercept", "--scale", "rows", "--journal", tmp_path / "journal", tmp_path / "rows.svm"],
+                   check=True, capture_output=True)
+    with pytest.raises(ValueError, match="scaled"):
+        KeepfitRegressor(journal=tmp_path / "journal").partial_fit(X, y)
+
+
+def test_weights_of_zero_are_meant():
+    X, y = cloud("numbers")
+    weight = (np.arange(len(X)) % 3 > 0).astype(float)
+    some = KeepfitRegressor(epsilon=1e-9).fit(X, y, sample_weight=weight)
+    assert np.allclose(some.coef_, KeepfitRegressor(epsilon=1e-9).fit(X[weight > 0], y[weight > 0]).coef_, atol=1e-3)
+    assert some.n_points_ == len(X)
+    again = pickle.loads(pickle.dumps(some))
+    assert np.array_equal(again.partial_fit(X[:5], y[:5], sample_weight=np.zeros(5)).coef_, again.coef_)

@@ -137,8 +137,12 @@ static const struct row table[] = {
     TEXT("weight-column", "COLUMN", "", "data", weights,
          "CSV column that holds the points' weights, by name or number from 1."),
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
+    FLAG("strict-end", "data", strict_end,
+         "Refuse a last line without a newline, which may have been cut. By default it is taken from a regular file, "
+         "and "
+         "left out of a pipe, with a warning."),
     FLAG("accept-cut", "data", accept_cut,
-         "Accept a last line without a newline; by default it is refused, since the file may have been cut there."),
+         "Take a last line without a newline as it is, from a pipe too, and without a warning."),
 
     TEXT("journal", "DIR", "", "journal", journal,
          "Keep all points in this folder, durably, and go on from there when it already holds some. The journal "
@@ -202,13 +206,17 @@ static keepfit_status refuse(const struct row *row, const char *value, keepfit_e
 {
     const char *key = row->shown.key;
     char least[32], most[32];
+    keepfit_guess guess = {.word = value};
+    if (row->shown.choices)
+        keepfit_guess_offer(&guess, row->shown.choices);
     switch (row->shown.type) {
     case KEEPFIT_CHOICE:
         if (row->number)
             return kf_fail(error, KEEPFIT_USAGE,
-                           "--%s: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)", key, value,
-                           row->shown.choices, row->least, row->most);
-        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s", key, value, row->shown.choices);
+                           "--%s: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)%s", key, value,
+                           row->shown.choices, row->least, row->most, keepfit_guess_hint(&guess, ""));
+        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s%s", key, value, row->shown.choices,
+                       keepfit_guess_hint(&guess, ""));
     case KEEPFIT_FLAG:
         return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is neither true nor false", key, value);
     case KEEPFIT_COUNT:
@@ -342,12 +350,21 @@ keepfit_options *keepfit_options_copy(const keepfit_options *options)
     return NULL;
 }
 
+static keepfit_status refuse_key(const char *key, keepfit_error *error)
+{
+    keepfit_guess guess = {.word = key};
+    for (size_t k = 0; k < ROWS; k++)
+        keepfit_guess_offer(&guess, table[k].shown.key);
+    return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s' ('keepfit list options' lists them)%s", key,
+                   keepfit_guess_hint(&guess, "--"));
+}
+
 keepfit_status kf_options_put(keepfit_options *options, const char *key, const char *value, bool given,
                               keepfit_error *error)
 {
     const struct row *row = find(key);
     if (!row)
-        return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s' ('keepfit list options' tells them)", key);
+        return refuse_key(key, error);
     keepfit_status status = assign(options, row, value, error);
     if (status == KEEPFIT_OK)
         options->given[row - table] = given;

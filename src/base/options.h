@@ -47,7 +47,7 @@ struct keepfit_options {
     uint64_t max_features;
     int header;
     char *target, *targets, *weights, *delimiter;
-    bool accept_cut;
+    bool strict_end, accept_cut;
     /* journal */
     char *journal, *sync;
     uint64_t segment_bytes, checkpoint_gradients;
@@ -55,6 +55,7 @@ struct keepfit_options {
 
     const volatile int *stop; /* see keepfit_options_watch; may be NULL */
     const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
+    bool looking;             /* the journal is only looked at: not locked, and nothing is written */
     bool given[KF_OPTION_COUNT_MAX];
     char text[64]; /* what keepfit_options_get hands out for numbers */
 };

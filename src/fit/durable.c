@@ -48,6 +48,18 @@ static keepfit_status take_settings(struct kf_durable *durable, keepfit_options 
 
 /* ---- opening ---- */
 
+static keepfit_status open_journal(struct kf_journal *journal, const keepfit_disk *disk, const keepfit_options *options,
+                                   keepfit_error *error)
+{
+    if (!options->looking)
+        return kf_journal_open(journal, disk, options->journal, error);
+    keepfit_status status = kf_journal_read(journal, disk, options->journal, error);
+    if (status != KEEPFIT_OK || journal->damage.status == KEEPFIT_OK)
+        return status;
+    *error = journal->damage;
+    return error->status;
+}
+
 keepfit_status kf_durable_open(struct kf_durable **out, keepfit_options *options, keepfit_error *error)
 {
     struct kf_sync_policy policy;
@@ -61,8 +73,7 @@ keepfit_status kf_durable_open(struct kf_durable **out, keepfit_options *options
     struct kf_durable *durable = NULL;
     if (status == KEEPFIT_OK && options->journal) {
         durable = kf_allocate(1, sizeof *durable);
-        status =
-            durable ? kf_journal_open(&durable->journal, disk, options->journal, &reason) : kf_fail_memory(&reason);
+        status = durable ? open_journal(&durable->journal, disk, options, &reason) : kf_fail_memory(&reason);
         if (status == KEEPFIT_OK && durable->journal.home) {
             durable->told.cut = durable->journal.torn;
             durable->told.spoilt = durable->journal.checkpoint.spoilt;
@@ -334,8 +345,9 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     struct kf_archive archive = {0};
     keepfit_status status = KEEPFIT_OK;
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
-        keepfit_point point = {kf_points_row(points, j), kf_fit_label(fit, points->place[j].target),
-                               points->place[j].weight};
+        keepfit_point point = {.row = kf_points_row(points, j),
+                               .target = kf_fit_label(fit, points->place[j].target),
+                               .weight = points->place[j].weight};
         status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, NULL, error); /* the lead is in the row */
     }
     if (status == KEEPFIT_OK)

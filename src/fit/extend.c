@@ -12,6 +12,7 @@
 keepfit_point kf_block_point(const keepfit_block *block, size_t k)
 {
     keepfit_point point = {.target = block->target[k], .weight = block->weight ? block->weight[k] : 1};
+    point.weightless = point.weight == 0; /* an array of weights is meant as it is */
     if (block->start) {
         uint64_t from = block->start[k];
         point.row.count = block->start[k + 1] > from ? (size_t)(block->start[k + 1] - from) : 0;
@@ -234,7 +235,10 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
         row.index = row.index ? fit->indices : NULL;
     }
     const struct kf_place *place = &fit->problem.points.place[index];
-    *point = (keepfit_point){.row = row, .target = kf_fit_label(fit, place->target), .weight = place->weight};
+    *point = (keepfit_point){.row = row,
+                             .target = kf_fit_label(fit, place->target),
+                             .weight = place->weight,
+                             .weightless = place->weight == 0};
     return KEEPFIT_OK;
 }
 

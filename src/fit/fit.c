@@ -94,6 +94,16 @@ bool kf_fit_has_lead(const keepfit_fit *fit)
     return kf_fit_lead(fit, &lead);
 }
 
+static keepfit_status refuse_method(const char *name, keepfit_error *error)
+{
+    keepfit_guess guess = {.word = name};
+    keepfit_entry method;
+    for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++)
+        keepfit_guess_offer(&guess, method.name);
+    return kf_fail(error, KEEPFIT_USAGE, "--method: there is no method '%s' ('keepfit list methods' lists them)%s",
+                   name, keepfit_guess_hint(&guess, ""));
+}
+
 static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
 {
     keepfit_status status = kf_problem_create(&fit->problem, fit->options, error);
@@ -101,8 +111,7 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
         return status;
     fit->asked = kf_method_find(fit->options->method);
     if (!fit->asked)
-        return kf_fail(error, KEEPFIT_USAGE, "--method: there is no method '%s' ('keepfit list methods' tells them)",
-                       fit->options->method);
+        return refuse_method(fit->options->method, error);
     if (callbacks && fit->asked->squared_only)
         return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", fit->asked->name);
     status = check_options(fit->options, fit->asked, error);
@@ -227,6 +236,12 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
     if (!isfinite(point->weight) || point->weight < 0)
         return kf_fail(error, KEEPFIT_DATA, "the weight is not a finite number >= 0");
+    if (point->weight == 0 && !point->weightless)
+        return kf_fail(error, KEEPFIT_DATA,
+                       "the point's weight is 0, as if .weight had been left out: an ordinary point has weight 1, and "
+                       "one that is to count for nothing has .weightless = true");
+    if (point->weight != 0 && point->weightless)
+        return kf_fail(error, KEEPFIT_DATA, "the point is weightless, but its weight is %g", point->weight);
     if (fit->labels.kind == KF_NUMBERS && !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
         return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
                        point->target);

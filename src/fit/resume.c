@@ -217,7 +217,7 @@ static keepfit_status take_over(keepfit_fit *fit, bool *unusable, keepfit_error 
     if (status == KEEPFIT_OK)
         status = replay(fit, &cursor, error);
     durable->told.resumed = fit->arrived;
-    return status == KEEPFIT_OK ? kf_journal_continue(&durable->journal, error) : status;
+    return status == KEEPFIT_OK && !fit->options->looking ? kf_journal_continue(&durable->journal, error) : status;
 }
 
 keepfit_status kf_durable_resume(keepfit_fit *fit, bool *unusable, keepfit_error *error)

@@ -94,5 +94,6 @@ keepfit_point kf_record_point(const struct kf_record *record, bool lead, uint32_
         .row = {.count = record->count - skip, .index = skip && stored ? index : stored, .value = record->row + skip},
         .target = record->target,
         .weight = record->weight,
+        .weightless = record->weight == 0,
     };
 }

@@ -10,7 +10,8 @@ static keepfit_point point_of(const struct kf_objective *objective, size_t j)
 {
     return (keepfit_point){.row = kf_points_row(objective->points, j),
                            .target = objective->points->place[j].target,
-                           .weight = objective->points->place[j].weight};
+                           .weight = objective->points->place[j].weight,
+                           .weightless = objective->points->place[j].weight == 0};
 }
 
 static size_t callback_factor_count(const struct kf_objective *objective)

@@ -134,8 +134,10 @@ keepfit_status kf_ahead_next(struct kf_ahead *ahead, keepfit_point *point, struc
         return batch->end;
     }
     const struct kf_place *place = &batch->points.place[ahead->position];
-    *point = (keepfit_point){
-        .row = kf_points_row(&batch->points, ahead->position), .target = place->target, .weight = place->weight};
+    *point = (keepfit_point){.row = kf_points_row(&batch->points, ahead->position),
+                             .target = place->target,
+                             .weight = place->weight,
+                             .weightless = place->weight == 0};
     ahead->position++;
     return KEEPFIT_OK;
 }

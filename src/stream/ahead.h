@@ -6,10 +6,13 @@
 #define KF_AHEAD_H
 
 #include "history/points.h"
+#include "stream/lines.h"
 
 /* What the caller is told with a point or instead of one. */
 struct kf_progress {
     uint64_t line, skipped, bytes_read;
+    struct kf_cut cut;
+    bool empty; /* it ended before the first point */
 };
 
 /* Reads one point; runs on the thread. Anything but KEEPFIT_OK ends the reading. */

@@ -1,5 +1,6 @@
 #include "stream/column.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -42,6 +43,18 @@ static size_t find_name(const struct kf_columns *columns, const char *name, size
     return KF_NO_COLUMN;
 }
 
+static keepfit_status refuse_name(const struct kf_columns *columns, const char *option, const char *text,
+                                  const char *source, keepfit_error *error)
+{
+    char quote[KF_QUOTE_SIZE];
+    keepfit_guess guess = {.word = text};
+    for (size_t k = 0; columns->name && k < columns->count; k++)
+        keepfit_guess_offer(&guess, columns->name[k]);
+    return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s",
+                      kf_quote(quote, text, text + strlen(text)), option,
+                      columns->name ? keepfit_guess_hint(&guess, "") : "; there are no names");
+}
+
 /* By name if one is called so, otherwise by number. */
 static keepfit_status find_column(const struct kf_columns *columns, const char *option, const char *text,
                                   size_t *column, const char *source, keepfit_error *error)
@@ -59,8 +72,7 @@ static keepfit_status find_column(const struct kf_columns *columns, const char *
     }
     bool is_number = kf_read_count(text, end, &number, &stop) != KF_NUMBER_NONE && stop == end;
     if (!is_number)
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s", quote, option,
-                          columns->name ? "" : "; there are no names");
+        return refuse_name(columns, option, text, source, error);
     if (number < 1 || number > columns->count)
         return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "there is no column %s (--%s), only 1 to %zu", quote,
                           option, columns->count);
@@ -118,4 +130,13 @@ keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target,
         return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "column %zu cannot be both target and weight",
                           columns->target + 1);
     return check_width(columns, max_features, source, error);
+}
+
+void kf_columns_say(const struct kf_columns *columns, char *name, size_t size, uint64_t *number)
+{
+    size_t target = columns->target;
+    *name = '\0';
+    *number = target == KF_NO_COLUMN ? 0 : target + 1;
+    if (target != KF_NO_COLUMN && columns->name)
+        snprintf(name, size, "%s", columns->name[target]);
 }

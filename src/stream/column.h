@@ -23,4 +23,7 @@ void kf_columns_forget_names(struct kf_columns *columns);
 keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
                                  uint64_t max_features, const char *source, keepfit_error *error);
 
+/* The target column's name ("": it has none), cut to size, and its number from 1 (0: there is none). */
+void kf_columns_say(const struct kf_columns *columns, char *name, size_t size, uint64_t *number);
+
 #endif

@@ -153,6 +153,7 @@ static keepfit_status read_row(struct csv *reader, const struct kf_line *line, k
     if (column < columns)
         return KF_FAIL_ROW(reader->input, line, line->end, error, "%zu cells, but the first line has %zu", column,
                            columns);
+    point->weightless = point->weight == 0;
     return KEEPFIT_OK;
 }
 
@@ -162,6 +163,7 @@ static keepfit_status next_line(struct csv *reader, struct kf_line *line, keepfi
     for (;;) {
         keepfit_status status = kf_lines_next(&reader->lines, line, &reader->input->bad_row, error);
         reader->input->line = reader->lines.number;
+        reader->input->cut = reader->lines.cut;
         if (status != KEEPFIT_OK)
             return status;
         const char *at = line->text + strspn(line->text, " \t");
@@ -263,6 +265,8 @@ static keepfit_status begin_rows(struct csv *reader, keepfit_error *error)
         kf_columns_forget_names(&reader->columns);
     status = kf_columns_choose(&reader->columns, options->target, options->weights, options->max_features,
                                reader->input->name, error);
+    kf_columns_say(&reader->columns, reader->input->target, sizeof reader->input->target,
+                   &reader->input->target_column);
     if (status == KEEPFIT_OK && !(reader->value = kf_allocate(reader->columns.count, sizeof *reader->value)))
         status = kf_fail_memory(error);
     return status;
@@ -290,7 +294,7 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
             return status;
     }
     reader->input = input;
-    kf_lines_open(&reader->lines, input->source, options->accept_cut);
+    kf_lines_open(&reader->lines, input->source, options);
     keepfit_status status = first_line(reader, error);
     if (status == KEEPFIT_END)
         return KEEPFIT_OK; /* which next will find out again */

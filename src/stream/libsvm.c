@@ -227,6 +227,7 @@ static keepfit_status next(void *state, keepfit_point *point, keepfit_error *err
     do {
         keepfit_status status = kf_lines_next(&reader->lines, &line, &reader->input->bad_row, error);
         reader->input->line = reader->lines.number;
+        reader->input->cut = reader->lines.cut;
         if (status != KEEPFIT_OK)
             return status;
         at = skip_blanks(line.text);
@@ -255,7 +256,7 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
     reader->input = input;
     reader->first = options->zero_based ? 0 : 1;
     reader->last = options->max_features - 1 + reader->first;
-    kf_lines_open(&reader->lines, input->source, options->accept_cut);
+    kf_lines_open(&reader->lines, input->source, options);
     return make_room(reader) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 

@@ -5,15 +5,16 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 
 #define FIRST_BYTES (4 * KF_PIECE_BYTES)
 #define GOOD_PIECE_BYTES KF_PIECE_BYTES
 #define LONGEST_MEBIBYTES 256
 #define LONGEST_BYTES ((size_t)LONGEST_MEBIBYTES << 20)
 
-void kf_lines_open(struct kf_lines *lines, struct kf_source *source, bool accept_cut)
+void kf_lines_open(struct kf_lines *lines, struct kf_source *source, const keepfit_options *options)
 {
-    *lines = (struct kf_lines){.source = source, .accept_cut = accept_cut};
+    *lines = (struct kf_lines){.source = source, .strict_end = options->strict_end, .accept_cut = options->accept_cut};
 }
 
 void kf_lines_close(struct kf_lines *lines)
@@ -78,6 +79,31 @@ static const char *skip_mark(const char *text, const char *end)
     return (size_t)(end - text) >= length && memcmp(text, mark, length) == 0 ? text + length : text;
 }
 
+/* Whether a reader passes over it, whatever may be missing at its end. */
+static bool says_nothing(const struct kf_line *line)
+{
+    const char *at = line->text;
+    while (at < line->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at == line->end || *at == '#';
+}
+
+/* The last line has no newline. KEEPFIT_END: it is left out. */
+static keepfit_status judge_cut(struct kf_lines *lines, const struct kf_line *line, keepfit_error *error)
+{
+    if (says_nothing(line))
+        return KEEPFIT_OK;
+    if (lines->strict_end)
+        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number,
+                          (uint64_t)(line->end - line->text) + 1,
+                          "the last line does not end with a newline, so it may have been cut, and --strict-end "
+                          "refuses it");
+    if (lines->accept_cut)
+        return KEEPFIT_OK;
+    lines->cut = (struct kf_cut){line->number, lines->source->regular};
+    return lines->cut.taken ? KEEPFIT_OK : KEEPFIT_END;
+}
+
 keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row, keepfit_error *error)
 {
     *bad_row = false;
@@ -96,15 +122,11 @@ keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool 
     line->text = ++lines->number == 1 ? skip_mark(text, end) : text;
     line->end = end;
     line->number = lines->number;
-    *bad_row = true;
+    if (!newline && (status = judge_cut(lines, line, error)) != KEEPFIT_OK)
+        return status;
     const char *nul = memchr(line->text, '\0', (size_t)(end - line->text));
-    if (nul)
-        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number, (uint64_t)(nul - line->text) + 1,
-                          "a NUL byte, which no text file of points holds");
-    if (!newline && !lines->accept_cut)
-        return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number, (uint64_t)(end - line->text) + 1,
-                          "the last line does not end with a newline, so the file may have been cut "
-                          "(--accept-cut takes it as it is)");
-    *bad_row = false;
-    return KEEPFIT_OK;
+    *bad_row = nul != NULL;
+    return nul ? kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number, (uint64_t)(nul - line->text) + 1,
+                            "a NUL byte, which no text file of points holds")
+               : KEEPFIT_OK;
 }

@@ -1,5 +1,9 @@
 /* Lines out of a source, counted from 1. CRLF and a byte order mark are taken off.
  *
+ * A last line without a newline may have been cut in the middle of a number. Public data sets end so, and their files are
+ * whole: from a regular file it is taken. From a pipe it is left out, since whoever wrote it may have died over it. Either
+ * way `cut` has it; the options strict-end and accept-cut say otherwise.
+ *
  * A line handed out ends with a NUL byte in place of its newline, and holds none before that (a NUL in the
  * file is an error), so a parser may run up to the NUL without looking at `end`. */
 #ifndef KF_LINES_H
@@ -7,9 +11,16 @@
 
 #include "stream/source.h"
 
+/* A last line that has no newline, and about which nothing was said: its number, and whether it was handed out. */
+struct kf_cut {
+    uint64_t line; /* 0: there is none */
+    bool taken;
+};
+
 struct kf_lines {
     struct kf_source *source;
-    bool accept_cut;
+    bool strict_end, accept_cut;
+    struct kf_cut cut;
     char *buffer;
     size_t capacity;
     size_t start, end; /* what has been read and not handed out */
@@ -22,7 +33,7 @@ struct kf_line {
     uint64_t number;
 };
 
-void kf_lines_open(struct kf_lines *lines, struct kf_source *source, bool accept_cut);
+void kf_lines_open(struct kf_lines *lines, struct kf_source *source, const keepfit_options *options);
 void kf_lines_close(struct kf_lines *lines);
 
 /* The next line, valid until the next call; KEEPFIT_END after the last. *bad_row tells whether the failure

@@ -92,6 +92,7 @@ void kf_plan_point(const struct kf_plan *plan, const struct kf_kept *kept, size_
         .row = kf_scaling_apply(&plan->scaling, &row, plan->value),
         .target = kept->points.place[k].target,
         .weight = kept->points.place[k].weight,
+        .weightless = kept->points.place[k].weight == 0,
     };
     *line = kept->line[k];
 }

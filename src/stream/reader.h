@@ -7,16 +7,21 @@
 #include "base/error.h"
 #include "stream/lines.h"
 
+#define KF_TARGET_SIZE 128
+
 /* What a reader is given, and what it tells besides the points. */
 struct kf_input {
     const char *path; /* "-": standard input */
     const char *name; /* as messages call it */
     const keepfit_options *options;
     struct kf_source *source;
-    uint64_t line;    /* set by next: where the point or the failure stood */
-    uint64_t total;   /* set by open, where the format tells the number of rows */
-    uint64_t skipped; /* set by open: bad rows passed over already */
-    bool bad_row;     /* set by next: the failure concerns this row alone, the next one can still be read */
+    uint64_t line;               /* set by next: where the point or the failure stood */
+    struct kf_cut cut;           /* likewise: a last line without a newline */
+    char target[KF_TARGET_SIZE]; /* set by open: what the target column, or the file of targets, is called */
+    uint64_t target_column;      /* likewise: its number, from 1; 0: none */
+    uint64_t total;              /* set by open, where the format tells the number of rows */
+    uint64_t skipped;            /* set by open: bad rows passed over already */
+    bool bad_row;                /* set by next: the failure concerns this row alone, the next one can still be read */
 };
 
 struct kf_reader {

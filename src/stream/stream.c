@@ -28,7 +28,9 @@ struct keepfit_stream {
     keepfit_error error;
     bool broken; /* the error is one that stays */
     bool ended;  /* the reader has no more */
+    bool empty;  /* and had none */
     uint64_t given, skipped, line;
+    struct kf_cut cut;
     uint64_t bytes_read, bytes; /* once the source is closed, or for another order of the same points */
 
     struct kf_kept own;
@@ -91,7 +93,11 @@ static keepfit_status fail_empty(const keepfit_stream *stream, keepfit_error *er
     if (stream->reading.skipped)
         snprintf(skipped, sizeof skipped, ", only %llu bad rows that were skipped",
                  (unsigned long long)stream->reading.skipped);
-    return kf_fail_at(error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s", skipped);
+    bool left_out = stream->reading.cut.line && !stream->reading.cut.taken;
+    return kf_fail_at(error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s%s", skipped,
+                      left_out ? ", and the last line, which has no newline and may have been cut, is left out of a "
+                                 "pipe (--accept-cut takes it)"
+                               : "");
 }
 
 /* The reader's next good point. Runs on the reading thread where there is one, and touches nothing but the reader's part. */
@@ -104,8 +110,11 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
         status = stream->reader->next(stream->state, point, error);
     } while (status != KEEPFIT_OK && status != KEEPFIT_END && stream->input.bad_row &&
              stream->options->on_error == KF_ON_ERROR_SKIP && ++stream->reading.skipped);
-    if (status == KEEPFIT_END && stream->read == 0)
+    stream->reading.cut = stream->input.cut;
+    if (status == KEEPFIT_END && stream->read == 0) {
+        stream->reading.empty = true;
         status = fail_empty(stream, error);
+    }
     stream->read += status == KEEPFIT_OK;
     stream->reading.line = stream->input.line;
     stream->reading.bytes_read = stream->source.bytes_read;
@@ -136,6 +145,8 @@ static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point)
     stream->skipped = progress.skipped;
     stream->bytes_read = progress.bytes_read;
     stream->line = progress.line;
+    stream->cut = progress.cut;
+    stream->empty = progress.empty;
     stream->ended = status == KEEPFIT_END;
     return status == KEEPFIT_OK || status == KEEPFIT_END ? status : stay_broken(stream, status);
 }
@@ -276,6 +287,13 @@ static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory
     return status;
 }
 
+static keepfit_status check_options(const keepfit_options *options, keepfit_error *error)
+{
+    if (options->strict_end && options->accept_cut)
+        return kf_fail(error, KEEPFIT_USAGE, "--strict-end and --accept-cut exclude each other");
+    return KEEPFIT_OK;
+}
+
 static bool needs_all(const keepfit_options *options)
 {
     return options->shuffle || options->scale == KF_SCALE_COLUMNS || options->scale == KF_SCALE_MINMAX;
@@ -287,7 +305,9 @@ static keepfit_status open_stream(const char *path, const struct kf_memory *memo
     keepfit_stream *opened = allocate(path, options);
     if (!opened)
         return kf_fail_memory(error);
-    keepfit_status status = open_reader(opened, memory, error);
+    keepfit_status status = check_options(opened->options, error);
+    if (status == KEEPFIT_OK)
+        status = open_reader(opened, memory, error);
     opened->plan.scaling.kind = (enum kf_scale)opened->options->scale;
     if (status == KEEPFIT_OK && needs_all(opened->options)) {
         status = keepfit_stream_read_all(opened);
@@ -331,6 +351,9 @@ keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t see
     made->kept = stream->kept;
     made->reader = stream->reader;
     made->skipped = stream->skipped;
+    made->cut = stream->cut;
+    memcpy(made->input.target, stream->input.target, sizeof made->input.target);
+    made->input.target_column = stream->input.target_column;
     made->bytes_read = stream->bytes_read;
     made->bytes = stream->bytes;
     *other = made;
@@ -355,12 +378,17 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
     *info = (keepfit_stream_info){
         .name = stream->name,
         .format = stream->reader->name,
+        .target = stream->input.target,
+        .target_column = stream->input.target_column,
         .points = stream->given,
         .skipped = stream->skipped,
         .total = total_points(stream),
         .bytes_read = stream->bytes_read,
         .bytes = open ? stream->source.bytes : stream->bytes,
         .line = stream->line,
+        .cut = stream->cut.line,
+        .cut_taken = stream->cut.taken,
+        .empty = stream->empty,
     };
 }
 

@@ -1,6 +1,7 @@
 #include "stream/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,14 +71,19 @@ keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepf
         return status;
     }
     table->target_path = copy;
+    snprintf(table->input->target, sizeof table->input->target, "%s", path);
     status = kf_array_open(&table->targets, &table->target_source, error);
     return status == KEEPFIT_OK ? check_targets(table, error) : status;
 }
 
 keepfit_status kf_table_use_column(struct kf_table *table, const char *column, keepfit_error *error)
 {
-    return kf_columns_choose(&table->columns, column, NULL, table->input->options->max_features, table->input->name,
-                             error);
+    keepfit_status status = kf_columns_choose(&table->columns, column, NULL, table->input->options->max_features,
+                                              table->input->name, error);
+    if (status == KEEPFIT_OK)
+        kf_columns_say(&table->columns, table->input->target, sizeof table->input->target,
+                       &table->input->target_column);
+    return status;
 }
 
 static keepfit_status refuse(struct kf_table *table, const char *name, size_t column, double value,

@@ -115,22 +115,6 @@ def case_stops(box, case):
     same(box.read("parts.kf"), box.read("whole.kf"), "the model")
 
 
-def case_second_signal(box):
-    """Long stages: the first signal waits for one to end, the second does not."""
-    box.generate("wide.svm", "--rows", "3000", "--features", "60", "--loss", "logistic")
-    process = box.start("train", "--loss", "logistic", "--method", "gd", "--inner", "1000000", "--epsilon", "1e-12", "--lambda", "1e-9",
-                        "--journal", "j", "--acknowledge", "--quiet", "wide.svm")
-    process.stdout.readline()
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(0.2)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=TIMEOUT)
-    assert process.returncode in (-signal.SIGTERM, 143), process.returncode
-    box.run("verify", "j", code=(0, 4))
-
-
 # ---- looking and checking ----
 
 
@@ -277,6 +261,61 @@ def case_export_model(box):
     box.run(*TRAIN, "--scale", "rows", "-m", "r.kf", "all.svm")
     box.try_run("export", "--to", "liblinear", "r.kf").refused(3, "unit norm")
     box.try_run("export", "--to", "libsvm", "m.kf").refused(2, "json|npy|liblinear")
+
+
+# ---- the model of a journal ----
+
+
+@over((("squared", "--intercept"), ("logistic", "--loss", "logistic", "--bias", "1"), ("softmax", "--loss", "softmax"),
+       ("rows", "--scale", "rows"), ("window", "--window", "20"), ("network", "--loss", "network:3", "--method", "sgd")))
+def case_a_journal_gives_its_model(box, case):
+    """predict, export and train take the folder for the model; nothing in it changes, but for train's checkpoint."""
+    name, words = case[0], case[1:]
+    two = name in ("logistic", "softmax", "network")
+    box.write("all.svm", libsvm(two_classes((1, 2), 60, noise=0.2) if two else numbers(60)))
+    box.run("train", "-q", *words, "--journal", "j", "-m", "m.kf", "all.svm")
+    for checkpoints in (True, False):
+        if not checkpoints:
+            [os.unlink(box.at("j/000001/" + n)) for n in os.listdir(box.at("j/000001")) if n.endswith("checkpoint")]
+        before = box.contents()
+        same(box.run("predict", "j", "all.svm").out, box.run("predict", "m.kf", "all.svm").out, "predictions")
+        same(box.run("export", "--to", "json", "j").out, box.run("export", "m.kf").out, "the model as JSON")
+        same(box.contents(), before, "files")
+    for k, (words, data) in enumerate((((), b""), (("-",), b""), (("empty.svm",), b""))):
+        box.write("empty.svm", "")
+        told = box.run("train", "--json", "--journal", "j", "-m", "%d.kf" % k, *words, stdin=data).json
+        same((told["stages"], told["resumed"]), (60, 60), "stages, resumed")
+        same(box.read("%d.kf" % k), box.read("m.kf"), "the model that train takes from the journal")
+    assert ": 60 stages" in box.run("train", "--journal", "j").text
+
+
+def case_a_journal_that_is_being_written_gives_its_model(box):
+    stream(box)
+    process = box.start("train", "--lambda", "0.1", "--journal", "j", "--acknowledge", "--quiet", "-")
+    process.stdin.write(box.read("first.svm"))
+    process.stdin.flush()
+    for _ in range(25):
+        process.stdout.readline()
+    box.run(*TRAIN, "-m", "first.kf", "first.svm")
+    same(box.run("predict", "j", "all.svm").out, box.run("predict", "first.kf", "all.svm").out, "predictions")
+    process.communicate()
+    same(process.returncode, 0, "exit of the one that writes")
+
+
+def case_a_journal_without_a_model(box):
+    stream(box)
+    for words in (("predict", "none", "all.svm"), ("export", "--to", "json", "none"), ("train", "--journal", "none", "-m", "m.kf")):
+        box.try_run(*words).refused(1, "none").silent()
+    os.mkdir(box.at("empty"))
+    box.try_run("predict", "empty", "all.svm").refused(1, "empty: there is no journal").silent()
+    box.try_run("train", "--journal", "empty", "-m", "m.kf").refused(1, "empty: there is no journal").silent()
+    box.try_run("train", "-m", "m.kf").refused(2, "FILE", "--journal").silent()
+    box.run(*TRAIN, "--journal", "s", "--scale", "columns", "-m", "s.kf", "all.svm")
+    box.try_run("predict", "s", "all.svm").refused(2, "s: ", "scaled by their columns").silent()
+    box.try_run("train", "--journal", "s", "-m", "m.kf").refused(2, "s: ", "scaled by their columns").silent()
+    flip(box, segment("s"), len(box.read(segment("s"))) // 2)
+    box.try_run("predict", "s", "all.svm").refused(4, "record ").silent()
+    assert not box.exists("m.kf") and not box.exists("none") and os.listdir(box.at("empty")) == []
 
 
 # ---- compacting ----

@@ -262,3 +262,67 @@ def case_json_escapes(box):
         same(json.loads(result.text)[0]["method"], 'sgd:step=0.1:target="a\tb\\', "name")
     else:
         result.refused(2)
+
+
+# ---- what train took the data for ----
+
+
+FRAUD = "amount,fraud,country\n" + "".join("%d.5,%d,%d\n" % (k, k % 3 == 0, k % 4) for k in range(24))
+
+
+@over((("defaults", (), "squared (default), no intercept (default;", "country"),
+       ("loss", ("--loss", "logistic", "--target", "fraud"), "logistic, no intercept (default;", "fraud"),
+       ("intercept", ("--intercept",), "squared (default), with an intercept\n", "country"),
+       ("bias", ("--bias", "2", "--loss", "squared"), "squared, bias 2\n", "country"),
+       ("column by number", ("--target", "2", "--loss", "softmax"), "softmax, no intercept (default;", "fraud"),
+       ("network", ("--loss", "network:2", "--target", "fraud", "--method", "sgd"), "network:2, with biases in both layers\n", "fraud")))
+def case_the_summary_names_loss_target_and_classes(box, case):
+    """Nobody could see what had been taken for the target, nor that Python takes an intercept where the command does not."""
+    _, words, loss, target = case
+    box.write("data.csv", FRAUD)
+    text = box.run("train", *words, "data.csv").text
+    told = box.run("train", "--json", *words, "data.csv").json
+    classes = target == "fraud"
+    assert "\n  loss         " + loss in text, text
+    assert "\n  target       column %d, %s\n" % (2 if target == "fraud" else 3, target) in text, text
+    assert ("\n  classes      1, 0\n" in text or "\n  classes      0, 1\n" in text) == classes, text
+    same(told["target_column"], target, "target_column")
+    same(sorted(told["labels"]), [0, 1] if classes else [], "labels")
+    same((told["intercept"], told["bias"]), ("--intercept" in words, 2 if "--bias" in words else None), "intercept and bias")
+    same(told["defaults"], [name for name in ("loss", "intercept") if not any("--" + one in words for one in
+                                                                             ((name, "bias") if name == "intercept" else (name,)))], "defaults")
+    assert told["loss"] == words[words.index("--loss") + 1] if "--loss" in words else told["loss"] == "squared"
+
+
+def case_the_summary_of_other_formats(box):
+    box.write("data.svm", libsvm(numbers(12)))
+    assert "\n  target       the number that begins each line\n" in box.run("train", "data.svm").text
+    box.write("plain.csv", "1,2,3\n4,5,6\n")
+    assert "\n  target       column 3\n" in box.run("train", "plain.csv").text
+    same(box.run("train", "--json", "plain.csv").json["target_column"], 3, "target_column")
+    assert "\n  target       column 1\n" in box.run("train", "--target", "1", "--shuffle", "plain.csv").text
+    assert "\n  target       none: 0 for each row\n" in box.run("train", "--target", "none", "plain.csv").text
+    same(box.run("train", "--json", "data.svm").json["target_column"], None, "target_column")
+    box.run("train", "-q", "--journal", "j", "data.svm")
+    assert "target" not in box.run("train", "--journal", "j").text, "without data nothing is known of the target"
+    letters = "".join("%d 1:%d\n" % (k % 26, k) for k in range(60))
+    assert "classes      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... (26)\n" in box.run("train", "--loss", "softmax", "-", stdin=letters, code=(0, 5)).text
+
+
+def case_classes_taken_for_numbers(box):
+    """The command takes squared loss where Python's classifier takes logistic: it says so, loudly."""
+    box.write("data.csv", FRAUD)
+    warning = "the targets are 0 and 1 alone, and --loss squared (the default) takes them for numbers"
+    for words in (("train",), ("train", "--json"), ("train", "--intercept")):
+        assert warning in box.run(*words, "--target", "fraud", "data.csv").error
+    for words in (("-q",), ("--loss", "squared"), ("--loss", "logistic")):
+        same(box.run("train", *words, "--target", "fraud", "data.csv").error, "", "standard error")
+    same(box.run("train", "data.csv").error, "", "standard error of a target with four values")
+    process = box.start("train", "-")
+    process.stdin.write(b"1 1:1\n0 1:2\n" * 60)  # the end of a live stream may be far
+    process.stdin.flush()
+    try:
+        assert b"takes them for numbers" in process.stderr.readline()
+    finally:
+        process.kill()
+        process.communicate()

@@ -170,3 +170,79 @@ def case_options_may_be_shortened_and_repeated(box):
     box.write("data.svm", libsvm(numbers(5)))
     told = box.run("train", "--js", "--lambda", "1", "--lambda", "2", "data.svm").json
     same(told["lambda"], 2, "lambda")
+
+
+# What was typed, and what was meant: in options, values, methods, losses, columns, commands.
+MISSPELT = (
+    ("train --lamda 1 NUM", "--lambda"), ("train --epsilom=1 NUM", "--epsilon"), ("train --max_features 3 NUM", "--max-features"),
+    ("train --loss logistik NUM", "logistic"), ("train --loss Squared NUM", "squared"), ("train --loss network NUM", "network:H"),
+    ("train --loss log NUM", "logistic"), ("train --method quadratc NUM", "quadratic"), ("train --domain bal:2 NUM", "ball:R"),
+    ("train --format libsvn NUM", "libsvm"), ("train --scale colums NUM", "columns"), ("train --on-error skpi NUM", "skip"),
+    ("train --journal j --sync alway NUM", "always"), ("train --resume chek NUM", "check"), ("train --target Amuont TAB", "amount"),
+    ("trian NUM", "train"), ("help predcit", "predict"), ("list lossess", "losses"), ("generate --order srted", "sorted"),
+    ("export --to jsn MODEL", "json"), ("reproduce rigde", "ridge"), ("compare --methods csvgr NUM", "csvrg"),
+    ("compare --methods csvrg:iner=3 NUM", "--inner"), ("help --completion bahs", "bash"),
+)
+
+
+@over(MISSPELT)
+def case_misspelt(box, case):
+    line, meant = case
+    names = {"NUM": "num.svm", "TAB": "tab.csv", "MODEL": "model.kf"}
+    box.write("num.svm", libsvm(numbers(5)))
+    box.write("tab.csv", "amount,b,y\n1,2,3\n4,5,6\n")
+    if "MODEL" in line:
+        box.run("train", "-m", "model.kf", "num.svm")
+    box.try_run(*[names.get(word, word) for word in line.split()]).refused(2, "; did you mean %s?" % meant).silent()
+
+
+@over(("train --foo 1 NUM", "train --loss foo NUM", "train --method foo NUM", "foo NUM", "train --domain box:1:0 NUM"))
+def case_nothing_like_it(box, line):
+    box.write("num.svm", libsvm(numbers(5)))
+    result = box.try_run(*[{"NUM": "num.svm"}.get(word, word) for word in line.split()]).refused(2)
+    result.check("did you mean" not in result.error, "expected no suggestion")
+
+
+@over((("KEEPFIT_LAMDA", "KEEPFIT_LAMBDA"), ("KEEPFIT_lambda", "KEEPFIT_LAMBDA"), ("KEEPFIT_MAXFEATURES", "KEEPFIT_MAX_FEATURES"),
+       ("KEEPFIT_MODLE", "KEEPFIT_MODEL")))
+def case_misspelt_variable(box, case):
+    """It had no effect, and nobody was told."""
+    name, meant = case
+    box.write("num.svm", libsvm(numbers(5)))
+    box.try_run("train", "-m", "m.kf", "num.svm", env={name: "0.5"}).refused(2, name + " is no setting; did you mean %s?" % meant).silent()
+    assert not box.exists("m.kf")
+
+
+def case_variables_of_others(box):
+    """What nothing is like gets a warning; what the project itself uses, and other commands' options, do not."""
+    box.write("num.svm", libsvm(numbers(5)))
+    result = box.run("train", "num.svm", env={"KEEPFIT_FOO": "1"})
+    same(result.error, "keepfit: warning: the environment's KEEPFIT_FOO is no setting of keepfit, and has no effect\n", "standard error")
+    same(box.run("train", "-q", "num.svm", env={"KEEPFIT_FOO": "1"}).error, "", "standard error with --quiet")
+    known = {"KEEPFIT_DATA": "/", "KEEPFIT_COMMAND": "x", "KEEPFIT_TEST_QUICK": "1", "KEEPFIT_VERSION": "1", "KEEPFIT_ROWS": "5"}
+    same(box.run("train", "num.svm", env=known).error, "", "standard error")
+
+
+@over(("columns", "minmax"))
+def case_scaling_an_endless_pipe(box, scale):
+    """It would wait for the last row, for ever."""
+    rows = libsvm(numbers(5))
+    box.write("num.svm", rows)
+    process = box.start("train", "--scale", scale, "-m", "m.kf", "-")
+    process.stdin.write(rows.encode())
+    process.stdin.flush()
+    try:
+        same(process.wait(20), 2, "exit, while the pipe is open")
+        assert b"--scale " + scale.encode() in process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+    box.run("train", "--scale", scale, "-m", "whole.kf", "num.svm")
+    box.run("train", "--scale", scale, "-m", "m.kf", "-", stdin_file="num.svm")  # redirected from a file, it has an end
+    same(box.read("m.kf"), box.read("whole.kf"), "model of the redirected file")
+    box.run("train", "--scale", scale, "--limit", "5", "-m", "m.kf", "-", stdin=rows + rows)
+    same(box.read("m.kf"), box.read("whole.kf"), "model of the first five rows")
+    box.try_run("train", "--scale", scale, "--limit", "5", "--shuffle", "-", stdin=rows).refused(2, "--scale " + scale).silent()
+    box.run("train", "--scale", "rows", "-", stdin=rows)
+    result = box.run("train", "--shuffle", "-", stdin=rows)
+    result.check("--shuffle reads the stream to its end" in result.error, "expected a warning")

@@ -4,6 +4,7 @@ A case is a function `case_...(box)` in a module cases_*.py. `@over(values)` mak
 it then gets behind the box; a value is named by its first element if it is a tuple. A case fails by raising.
 """
 
+import contextlib
 import csv
 import io
 import json
@@ -141,13 +142,16 @@ class Box:
                     found[os.path.relpath(path, self.path)] = file.read()
         return found
 
-    def try_run(self, *words, stdin=b"", env=None, limit=None, stdout=subprocess.PIPE):
-        """Runs keepfit, whatever comes of it. `limit`: the largest file it can write."""
+    def try_run(self, *words, stdin=b"", env=None, limit=None, stdout=subprocess.PIPE, stdin_file=None):
+        """Runs keepfit, whatever comes of it. `limit`: the largest file it can write. `stdin_file`: standard input is this file,
+        not a pipe."""
         command = [self.keepfit, *words]
         if limit is not None:
             command = [sys.executable, "-I", "-S", "-c", LIMITER, str(limit), *command]
-        done = subprocess.run(command, cwd=self.path, env=clean_environment(env), input=as_bytes(stdin), stdout=stdout,
-                              stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)
+        with contextlib.ExitStack() as opened:
+            source = {"stdin": opened.enter_context(open(self.at(stdin_file), "rb"))} if stdin_file else {"input": as_bytes(stdin)}
+            done = subprocess.run(command, cwd=self.path, env=clean_environment(env), stdout=stdout, stderr=subprocess.PIPE,
+                                  timeout=TIMEOUT, check=False, **source)
         return Result(words, done.returncode, done.stdout or b"", done.stderr)
 
     def run(self, *words, code=0, **more):

@@ -212,6 +212,21 @@ static void run_look(const struct operation *operation, struct outcome *outcome)
     keepfit_journal_close(journal);
 }
 
+/* The model without a fit; nothing is changed. */
+static void run_model(const struct operation *operation, struct outcome *outcome)
+{
+    keepfit_model *model = NULL;
+    keepfit_description about;
+    outcome->status = keepfit_journal_model(operation->path, NULL, &model, &outcome->error);
+    if (outcome->status == KEEPFIT_OK) {
+        keepfit_model_describe(model, &about);
+        add_to_digest(outcome, about.weights, about.features * about.outputs * sizeof *about.weights);
+    }
+    keepfit_model_free(model);
+    operations_calm();
+    outcome->breach = check_recovery(operation, STEPS - 1);
+}
+
 static void run_repair(const struct operation *operation, struct outcome *outcome)
 {
     outcome->status = keepfit_journal_repair(operation->path, NULL, &outcome->error);
@@ -234,9 +249,13 @@ size_t journal_operations(struct operation *list, size_t most)
         void (*prepare)(const struct operation *);
         void (*run)(const struct operation *, struct outcome *);
     } all[] = {
-        {"journal: written", prepare_nothing, run_write},     {"journal: gone on from", prepare_journal, run_resume},
-        {"journal: compacted", prepare_journal, run_compact}, {"journal: looked at", prepare_journal, run_look},
+        {"journal: written", prepare_nothing, run_write},
+        {"journal: gone on from", prepare_journal, run_resume},
+        {"journal: compacted", prepare_journal, run_compact},
+        {"journal: looked at", prepare_journal, run_look},
         {"journal: repaired", prepare_torn, run_repair},
+        {"journal: its model", prepare_journal, run_model},
+        {"journal: its model, behind a torn tail", prepare_torn, run_model},
     };
     size_t count = sizeof all / sizeof all[0];
     TAP_NEED(count <= most);

@@ -133,8 +133,36 @@ static void test_slow(const char *file, const char *settings)
     restore_input(saved);
 }
 
+/* Whoever wrote the last line of a pipe may have died over it: without its newline it is left out. */
+static void test_cut_pipe(const char *what, const void *bytes, size_t count, const char *settings, const char *expected)
+{
+    int saved = -1, to = pipe_to_input(&saved);
+    send_bytes(to, bytes, count);
+    close(to);
+    char *got = dump("-", settings);
+    CHECK(strcmp(got, expected) == 0, "pipe: %s", what);
+    free(got);
+    restore_input(saved);
+}
+
+static void test_cut_pipes(void)
+{
+    static const char text[] = "1 1:1\n2 1:123", table[] = "1,2\n3,4\n5,67";
+    test_cut_pipe("a cut line is left out", text, sizeof text - 1, "", "1 0:1\nEND 0\n");
+    test_cut_pipe("a cut row is left out", table, sizeof table - 1, "", "2 [1]\n4 [3]\nEND 0\n");
+    test_cut_pipe("accept-cut takes it", text, sizeof text - 1, "accept-cut=true", "1 0:1\n2 0:123\nEND 0\n");
+    test_cut_pipe(
+        "strict-end refuses it", text, sizeof text - 1, "strict-end=true",
+        "1 0:1\nDATA 2:8 <stdin>:2:8: the last line does not end with a newline, so it may have been cut, and "
+        "--strict-end refuses it\n");
+    test_cut_pipe("nothing but a cut line", "1 1:1", 5, "",
+                  "DATA 0:0 <stdin>: no points, and the last line, which has no newline and may have been cut, is left "
+                  "out of a pipe (--accept-cut takes it)\n");
+}
+
 void test_pipes(void)
 {
+    test_cut_pipes();
     test_lines("1 1:1\n", "", "2 1:", "5\n", "libsvm");
     test_lines("1 1:1\n", "format=libsvm", "2 1:", "5\n", "libsvm");
     test_lines("5,1\n", "", "6,", "2\n", "csv");

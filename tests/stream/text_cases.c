@@ -47,8 +47,7 @@ static const struct malformed libsvm_cases[] = {
     {"exponent cut", "1 1:2e\n", 1, 5, "value '2e' is not a number"},
     {"CSV as LIBSVM", "5.1,3.5,1.4,0.2,0\n", 1, 1, "--format csv"},
     {"tabbed CSV as LIBSVM", "5.1\t3.5\n", 1, 5, "expected index:value, found '3.5'"},
-    {"cut in a value", "1 1:2\n1 1:0.", 2, 7, "does not end with a newline"},
-    {"cut in a token", "1 1:2\n1 1", 2, 4, "--accept-cut"},
+    {"cut in a token", "1 1:2\n1 1", 2, 3, "expected index:value, found '1'"},
     {"binary junk", "\x80\xff\x01\x02 1:1\n", 1, 1, "label '\\x80\\xff\\x01\\x02'"},
     {"lone carriage return", "1 1:1\r2 2:2\n", 1, 5, "value '1\\x0d2'"},
     {"bad query", "1 qid:x 1:1\n", 1, 3, "'qid:x'"},
@@ -58,6 +57,36 @@ static const struct malformed libsvm_cases[] = {
     {"empty file", "", 0, 0, "no points"},
     {"only comments", "# a\n\n  \n", 0, 0, "no points"},
 };
+
+/* A last line without a newline, in a file: taken, and said so; refused if that is asked for, and then not skipped. */
+static void test_cut(const char *name, const char *text, unsigned line, unsigned column, const char *points)
+{
+    char title[128];
+    const char *path = put_text(name, text);
+    snprintf(title, sizeof title, "%s: the last line without a newline is taken", name);
+    expect(title, path, "", points);
+    snprintf(title, sizeof title, "%s: so it is without a word", name);
+    expect(title, path, "accept-cut=true", points);
+    snprintf(title, sizeof title, "%s: strict-end refuses it", name);
+    expect_failure(title, path, "strict-end=true", KEEPFIT_DATA, line, column, "--strict-end");
+    snprintf(title, sizeof title, "%s: and on-error does not skip it", name);
+    expect_failure(title, path, "strict-end=true on-error=skip", KEEPFIT_DATA, line, column, "--strict-end");
+    for (int quiet = 0; quiet < 2; quiet++) {
+        keepfit_options *options = make_options(quiet ? "accept-cut=true" : "");
+        keepfit_stream *stream = NULL;
+        keepfit_stream_info info = {0};
+        keepfit_point point;
+        bool good = keepfit_stream_open(path, options, &stream, NULL) == KEEPFIT_OK;
+        while (good && keepfit_stream_next(stream, &point) == KEEPFIT_OK)
+            ;
+        if (good)
+            keepfit_stream_describe(stream, &info);
+        CHECK(good && (quiet ? info.cut == 0 : info.cut == line && info.cut_taken), "%s: the stream says so: line %llu",
+              name, (unsigned long long)info.cut);
+        keepfit_stream_close(stream);
+        keepfit_options_free(options);
+    }
+}
 
 static void test_libsvm_errors(void)
 {
@@ -103,9 +132,9 @@ static void test_libsvm_skip(void)
     }
     strcat(text, "8 2:1\n9 3:1");
     char expected[64];
-    snprintf(expected, sizeof expected, "7 0:1\n8 1:1\nEND %u\n", bad + 1);
-    expect("libsvm: bad rows and a cut last one are skipped and counted", put_text("skip.svm", text), "on-error=skip",
-           expected);
+    snprintf(expected, sizeof expected, "7 0:1\n8 1:1\n9 2:1\nEND %u\n", bad);
+    expect("libsvm: bad rows are skipped and counted, and the last one is taken", put_text("skip.svm", text),
+           "on-error=skip", expected);
     expect_failure("libsvm: nothing but bad rows", put_text("skip.svm", "a\nb\n"), "on-error=skip", KEEPFIT_DATA, 0, 0,
                    "no points, only 2 bad rows");
     expect("libsvm: NUL lines are skipped", put("nul.svm", "1 1:\0\n2 1:1\n", 12), "on-error=skip", "2 0:1\nEND 1\n");
@@ -123,7 +152,12 @@ void test_libsvm(void)
            put_text("a.svm", "0 1:0 2:-0 3:0.12345678901234567 4:1e-400 5:12345678901234567890123 6:1e22\n"), "",
            "0 0:0 1:-0 2:0.12345678901234566 3:0 4:1.2345678901234568e+22 5:1e+22\nEND 0\n");
     expect("libsvm: zero-based", put_text("a.svm", "1 0:5 1:6\n"), "zero-based=true", "1 0:5 1:6\nEND 0\n");
-    expect("libsvm: cut line accepted", put_text("a.svm", "1 1:5\n2 1:6"), "accept-cut=true", "1 0:5\n2 0:6\nEND 0\n");
+    test_cut("cut.svm", "1 1:5\n2 1:6", 2, 6, "1 0:5\n2 0:6\nEND 0\n");
+    test_cut("cut.csv", "1,2,3\n4,5,6", 2, 6, "3 [1 2]\n6 [4 5]\nEND 0\n");
+    expect("libsvm: a comment without a newline is none the worse", put_text("a.svm", "2 1:6\n# bye"),
+           "strict-end=true", "2 0:6\nEND 0\n");
+    expect_failure("libsvm: strict-end and accept-cut", put_text("a.svm", "2 1:6\n"), "strict-end=true accept-cut=true",
+                   KEEPFIT_USAGE, 0, 0, "exclude each other");
     expect("libsvm: cut line with CR accepted", put_text("a.svm", "2 1:6\r"), "accept-cut=true", "2 0:6\nEND 0\n");
     expect("libsvm: largest index", put_text("a.svm", "1 4294967294:1\n"), "max-features=4294967294",
            "1 4294967293:1\nEND 0\n");
@@ -144,7 +178,7 @@ static const struct malformed csv_cases[] = {
     {"text behind a quote", "1,2,3\n4,\"5\"x,6\n", 2, 6, "behind the closing quote"},
     {"1e999", "1,2,3\n4,1e999,6\n", 2, 3, "too large"},
     {"decimal comma", "1,5;2,5;0\n", 1, 1, "decimals take a point"},
-    {"cut", "1,2,3\n4,5,6", 2, 6, "does not end with a newline"},
+    {"cut", "1,2,3\n4,5,", 2, 5, "cell 3 is empty"},
     {"empty file", "", 0, 0, "no points"},
     {"header only", "a,b,c\n", 0, 0, "no points"},
     {"one column", "1\n2\n", 0, 0, "no feature beside the target"},

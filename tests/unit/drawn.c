@@ -114,6 +114,7 @@ static void draw_row(struct drawn *drawn, const struct shape *shape, size_t j)
         .target = draw_target(drawn, shape, score),
         .weight = draw_weight(drawn, shape, j),
     };
+    cloud->point[j].weightless = cloud->point[j].weight == 0;
 }
 
 static void copy_row(struct cloud *cloud, size_t from, size_t to)
@@ -154,6 +155,7 @@ static void make_late(struct drawn *drawn, const struct shape *shape)
         if (j != last)
             copy_row(cloud, 0, j);
     cloud->point[last].weight = weight;
+    cloud->point[last].weightless = false;
     cloud->point[last].target =
         drawn->classes ? shape->label[cloud->point[0].target == shape->label[0]] : -10 * cloud->point[0].target;
     for (size_t e = 0; e < cloud->point[last].row.count && factor < 0; e++)

@@ -158,7 +158,7 @@ static void test_points(struct tap *tap)
     struct kf_points points = {0};
     uint32_t index[] = {1, 4}, contiguous[] = {0, 1};
     double value[] = {2, 3}, lead = 9;
-    keepfit_point sparse = {{2, index, value}, 1, 1}, dense = {{2, contiguous, value}, 2, 0.5};
+    keepfit_point sparse = {{2, index, value}, 1, 1, false}, dense = {{2, contiguous, value}, 2, 0.5, false};
     TAP_NEED(kf_points_append(&points, &sparse, NULL) && kf_points_append(&points, &dense, NULL));
     TAP_NEED(kf_points_append(&points, &sparse, &lead) && kf_points_append(&points, &dense, &lead));
     keepfit_row r0 = kf_points_row(&points, 0), r1 = kf_points_row(&points, 1);
@@ -188,11 +188,60 @@ static bool crc_ways_agree(void)
     return agree;
 }
 
+/* The distance as it is defined: the last letters are changed, one is left out, or the last two are exchanged. */
+static size_t plain_distance(const char *one, size_t m, const char *other, size_t n)
+{
+    if (m == 0 || n == 0)
+        return m + n;
+    size_t best = plain_distance(one, m - 1, other, n - 1) + (one[m - 1] != other[n - 1]);
+    size_t left = plain_distance(one, m - 1, other, n) + 1, over = plain_distance(one, m, other, n - 1) + 1;
+    best = left < best ? left : best;
+    best = over < best ? over : best;
+    if (m > 1 && n > 1 && one[m - 1] == other[n - 2] && one[m - 2] == other[n - 1]) {
+        size_t exchanged = plain_distance(one, m - 2, other, n - 2) + 1;
+        best = exchanged < best ? exchanged : best;
+    }
+    return best;
+}
+
+static void test_guesses(struct tap *tap)
+{
+    struct kf_random random;
+    bool agree = true;
+    size_t near = 0;
+    kf_random_seed(&random, 8);
+    for (int turn = 0; turn < 500; turn++) {
+        char words[2][8] = {"", ""};
+        for (int w = 0; w < 2; w++)
+            for (size_t k = 0, length = 5 + kf_random_below(&random, 3); k < length; k++)
+                words[w][k] = (char)('a' + kf_random_below(&random, 3));
+        if (strncmp(words[1], words[0], strlen(words[0])) == 0)
+            continue; /* a beginning is near, however much is missing */
+        keepfit_guess guess = {.word = words[0]};
+        size_t away = plain_distance(words[0], strlen(words[0]), words[1], strlen(words[1]));
+        keepfit_guess_offer(&guess, words[1]);
+        agree = agree && (*guess.nearest ? guess.distance == away && away <= 2 : away > 2);
+        near += away <= 2;
+    }
+    tap_check(tap, agree && near > 20, "guesses go by the distance as it is defined (%zu of 500 words are near)", near);
+    keepfit_guess guess = {.word = "Lambda_totl"};
+    keepfit_guess_offer(&guess, "lambda|delta|lambda-total|network:H");
+    tap_check(tap, strcmp(keepfit_guess_hint(&guess, "--"), "; did you mean --lambda-total?") == 0,
+              "the nearest counts");
+    guess = (keepfit_guess){.word = ""};
+    keepfit_guess_offer(&guess, "a|b||lambda");
+    tap_check(tap, *keepfit_guess_hint(&guess, "") == '\0', "nothing is like an empty word");
+    guess = (keepfit_guess){.word = "xx"};
+    keepfit_guess_offer(&guess, "x|xy|xxx");
+    tap_check(tap, *guess.nearest == '\0', "words of two letters are too short to guess by");
+}
+
 int main(void)
 {
     struct tap tap = {0};
     test_statuses(&tap);
     test_options(&tap);
+    test_guesses(&tap);
     test_numbers(&tap);
     test_long_numbers(&tap);
     test_random(&tap);

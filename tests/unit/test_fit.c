@@ -145,18 +145,20 @@ static void test_refusals(struct tap *tap)
         const char *what;
         keepfit_point point;
     } bad[] = {
-        {"NaN value", {{3, NULL, nan_value}, 1, 1}},
-        {"NaN target", {{3, NULL, good}, NAN, 1}},
-        {"infinite target", {{3, NULL, good}, INFINITY, 1}},
-        {"negative weight", {{3, NULL, good}, 1, -1}},
-        {"NaN weight", {{3, NULL, good}, 1, NAN}},
-        {"descending index", {{3, descending, good}, 1, 1}},
-        {"repeated index", {{3, repeated, good}, 1, 1}},
-        {"index beyond max-features", {{3, wide, good}, 1, 1}},
-        {"third class", {{3, NULL, good}, 5, 1}},
-        {"squares overflow", {{3, NULL, huge}, 1, 1}},
-        {"squares that are finite, but not twice them", {{3, NULL, large}, 1, 1}},
-        {"entries without values", {{3, NULL, NULL}, 1, 1}},
+        {"NaN value", {{3, NULL, nan_value}, 1, 1, false}},
+        {"NaN target", {{3, NULL, good}, NAN, 1, false}},
+        {"infinite target", {{3, NULL, good}, INFINITY, 1, false}},
+        {"negative weight", {{3, NULL, good}, 1, -1, false}},
+        {"NaN weight", {{3, NULL, good}, 1, NAN, false}},
+        {"descending index", {{3, descending, good}, 1, 1, false}},
+        {"repeated index", {{3, repeated, good}, 1, 1, false}},
+        {"index beyond max-features", {{3, wide, good}, 1, 1, false}},
+        {"third class", {{3, NULL, good}, 5, 1, false}},
+        {"squares overflow", {{3, NULL, huge}, 1, 1, false}},
+        {"squares that are finite, but not twice them", {{3, NULL, large}, 1, 1, false}},
+        {"entries without values", {{3, NULL, NULL}, 1, 1, false}},
+        {"weight left out of an initialiser", {.row = {3, NULL, good}, .target = 1}},
+        {"weightless, with a weight", {{3, NULL, good}, 1, 2, true}},
     };
     for (size_t j = 0; j < cloud->count; j++) {
         push_range(fit, cloud, j, j + 1);
@@ -390,7 +392,7 @@ static void test_hidden_overflow(struct tap *tap, const char *method)
     uint32_t index[] = {0, 1};
     keepfit_status status = KEEPFIT_OK;
     for (int j = 0; j < 33 && status == KEEPFIT_OK; j++) {
-        keepfit_point point = {{1, &index[j > 2], &value[j > 2]}, 1, 1};
+        keepfit_point point = {{1, &index[j > 2], &value[j > 2]}, 1, 1, false};
         status = keepfit_fit_push(fit, &point);
     }
     keepfit_model *model = NULL;
@@ -497,8 +499,8 @@ static void test_odd_streams(struct tap *tap)
             snprintf(text, sizeof text, "loss=%s method=%s lambda=0.1 inner=10", losses[l], every_method[k]);
             keepfit_fit *fit = fit_from(text);
             double one[] = {1, -1};
-            keepfit_point empty = {{0, NULL, NULL}, 1, 1}, nothing = {{2, NULL, one}, 1, 0},
-                          plain = {{2, NULL, one}, 2, 1};
+            keepfit_point empty = {{0, NULL, NULL}, 1, 1, false}, nothing = {{2, NULL, one}, 1, 0, true},
+                          plain = {{2, NULL, one}, 2, 1, false};
             keepfit_status status = keepfit_fit_push(fit, &nothing); /* weight 0 first: no loss at all yet */
             for (int turn = 0; turn < 5 && status == KEEPFIT_OK; turn++) {
                 status = keepfit_fit_push(fit, &empty);
@@ -514,6 +516,26 @@ static void test_odd_streams(struct tap *tap)
                       keepfit_fit_error(fit)->message);
             keepfit_fit_free(fit);
         }
+}
+
+/* A weight of 0 is an initialiser without .weight as often as it is meant; a table's weights are always meant. */
+static void test_weight_left_out(struct tap *tap)
+{
+    keepfit_fit *fit = fit_from("lambda=0.1");
+    double one[] = {1, -1}, targets[] = {1, 2}, weights[] = {0, 1};
+    keepfit_point forgotten = {.row = {2, NULL, one}, .target = 1}, taken;
+    keepfit_status status = keepfit_fit_push(fit, &forgotten);
+    tap_check(tap, status == KEEPFIT_DATA && strstr(keepfit_fit_error(fit)->message, "weight"),
+              "a point without .weight is refused: %s", keepfit_fit_error(fit)->message);
+    keepfit_point meant = {.row = {2, NULL, one}, .target = 1, .weightless = true};
+    TAP_NEED(keepfit_fit_push(fit, &meant) == KEEPFIT_OK && keepfit_fit_point(fit, 0, &taken) == KEEPFIT_OK);
+    tap_check(tap, taken.weight == 0 && taken.weightless && keepfit_fit_push(fit, &taken) == KEEPFIT_OK,
+              "a weightless point is taken, and comes back as one that may be pushed again");
+    double values[] = {1, 2};
+    keepfit_block block = {
+        .count = 2, .features = 1, .stride = 1, .value = values, .target = targets, .weight = weights};
+    tap_check(tap, keepfit_fit_extend(fit, &block, NULL) == KEEPFIT_OK, "zeros in a block's weights are meant");
+    keepfit_fit_free(fit);
 }
 
 int main(int count, char **words)
@@ -539,6 +561,7 @@ int main(int count, char **words)
             test_label_order(&tap, every_method[k]);
     }
     test_refusals(&tap);
+    test_weight_left_out(&tap);
     test_bounds(&tap, quick ? 40 : 400);
     test_late_bounds(&tap, quick ? 20 : 300);
     test_measuring(&tap);

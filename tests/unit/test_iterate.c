@@ -75,7 +75,7 @@ static void test_change_of_mind(struct tap *tap)
         fit[kind] = fit_from(text);
         push_range(fit[kind], cloud, 0, 31);
         dense_before = !fit[kind]->problem.iterate.scaled;
-        keepfit_point point = {{1, &index, &far}, cloud->point[31].target, 1};
+        keepfit_point point = {{1, &index, &far}, cloud->point[31].target, 1, false};
         TAP_NEED(keepfit_fit_push(fit[kind], &point) == KEEPFIT_OK);
         push_range(fit[kind], cloud, 32, 64);
         size_t size;

@@ -17,6 +17,27 @@ static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
     return size == other && memcmp(x, y, size * sizeof *x) == 0;
 }
 
+/* Whether the journal's model has every byte of the fit's, and the disk has seen no call that changes something. */
+static bool gives_model(struct world *world, keepfit_fit *fit)
+{
+    keepfit_options *options = options_from("");
+    keepfit_model *model = NULL, *expected = NULL;
+    keepfit_error error;
+    size_t size, other;
+    uint64_t calls = world->calls;
+    keepfit_options_disk(options, &world->disk);
+    TAP_NEED(keepfit_fit_model(fit, &expected) == KEEPFIT_OK);
+    bool given = keepfit_journal_model(FOLDER, options, &model, &error) == KEEPFIT_OK;
+    unsigned char *bytes = given ? kf_model_encode(model, &size) : NULL, *wanted = kf_model_encode(expected, &other);
+    bool same = bytes && wanted && size == other && memcmp(bytes, wanted, size) == 0 && world->calls == calls;
+    free(bytes);
+    free(wanted);
+    keepfit_model_free(model);
+    keepfit_model_free(expected);
+    keepfit_options_free(options);
+    return same;
+}
+
 /* ---- going on ---- */
 
 /* Broken off and taken up again at every tenth point, with and without checkpoints, for every method. */
@@ -29,7 +50,7 @@ static void test_methods(struct tap *tap)
         struct cloud *cloud = cloud_make("squared", COUNT, 5, true, true, 11);
         keepfit_fit *whole = fit_from(text);
         push_range(whole, cloud, 0, COUNT);
-        bool same = true, all = true;
+        bool same = true, all = true, model = true;
         for (int checkpoints = 0; checkpoints < 2; checkpoints++) {
             struct world *world = world_create();
             snprintf(kept, sizeof kept, "%s journal=" FOLDER " segment-bytes=4096%s", text,
@@ -40,6 +61,7 @@ static void test_methods(struct tap *tap)
                 keepfit_fit_durability(part, &durability);
                 all = all && durability.resumed == from && (checkpoints || durability.replayed == from);
                 push_range(part, cloud, from, from + 10);
+                model = model && gives_model(world, part);
                 if (from + 10 == COUNT)
                     same = same && same_iterate(part, whole);
                 keepfit_fit_free(part);
@@ -48,6 +70,7 @@ static void test_methods(struct tap *tap)
         }
         tap_check(tap, same && all, "%s: taken up again five times, replayed or from checkpoints: the same bits",
                   method.name);
+        tap_check(tap, model, "%s: meanwhile the journal gives the model, and nothing is changed", method.name);
         keepfit_fit_free(whole);
         free(cloud);
     }

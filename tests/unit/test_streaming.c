@@ -139,7 +139,7 @@ static keepfit_fit *asking_fit(const char *text, struct asked *asked)
 static void push_number(keepfit_fit *fit, size_t number, double weight)
 {
     double one = 1;
-    keepfit_point point = {{1, NULL, &one}, (double)number, weight};
+    keepfit_point point = {{1, NULL, &one}, (double)number, weight, weight == 0};
     TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
 }
 

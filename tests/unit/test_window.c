@@ -170,7 +170,7 @@ static void test_memory(struct tap *tap, size_t rows)
     bool right = true;
     for (size_t j = 0; j < rows; j++) {
         value[0] = (double)j;
-        keepfit_point point = {{1000, NULL, value}, (double)j, 1};
+        keepfit_point point = {{1000, NULL, value}, (double)j, 1, false};
         TAP_NEED(kf_points_append(&points, &point, NULL));
         if (points.count > 100)
             kf_points_remove(&points, j % 3 ? 0 : 50);

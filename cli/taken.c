@@ -1,0 +1,116 @@
+#include "taken.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+#define POINTS_LEAST 10 /* fewer have few values by accident */
+#define CLASSES_SHOWN 10
+
+void taken_see(struct taken *taken, double target)
+{
+    taken->points++;
+    for (size_t k = 0; k < taken->distinct; k++)
+        if (taken->value[k] == target)
+            return;
+    if (taken->distinct < sizeof taken->value / sizeof taken->value[0])
+        taken->value[taken->distinct++] = target;
+}
+
+static bool is_whole(double value)
+{
+    return value == rint(value);
+}
+
+void taken_warn(struct taken *taken, const keepfit_options *options, const char *name)
+{
+    double low = fmin(taken->value[0], taken->value[1]), high = fmax(taken->value[0], taken->value[1]);
+    if (taken->warned || keepfit_options_given(options, "loss") || taken->points < POINTS_LEAST ||
+        taken->distinct != 2 || !is_whole(low) || !is_whole(high))
+        return;
+    taken->warned = true;
+    warn("%s: the targets are %g and %g alone, and --loss squared (the default) takes them for numbers; if they are "
+         "classes, say --loss logistic (and --intercept, to have what Python's KeepfitClassifier takes)",
+         name, low, high);
+}
+
+/* ---- what the summary says ---- */
+
+static bool is_classification(const keepfit_description *model)
+{
+    return model && model->classification;
+}
+
+static void print_intercept(keepfit_options *options)
+{
+    if (keepfit_options_given(options, "bias"))
+        printf("bias %s\n", keepfit_options_get(options, "bias"));
+    else if (is_network(options))
+        printf("with biases in both layers\n");
+    else if (strcmp(keepfit_options_get(options, "intercept"), "true") == 0)
+        printf("with an intercept\n");
+    else
+        printf("no intercept%s\n", keepfit_options_given(options, "intercept")
+                                       ? ""
+                                       : " (default; --intercept adds one, as Python does by default)");
+}
+
+static void print_target(keepfit_options *options, const keepfit_stream_info *stream)
+{
+    if (stream->target_column && *stream->target)
+        printf("  target       column %llu, %s\n", (unsigned long long)stream->target_column, stream->target);
+    else if (stream->target_column)
+        printf("  target       column %llu\n", (unsigned long long)stream->target_column);
+    else if (*stream->target)
+        printf("  target       from %s\n", stream->target);
+    else if (strcmp(keepfit_options_get(options, "target"), "none") == 0)
+        printf("  target       none: 0 for each row\n");
+    else if (strcmp(stream->format, "libsvm") == 0)
+        printf("  target       the number that begins each line\n");
+}
+
+static void print_classes(const keepfit_description *model)
+{
+    printf("  classes      ");
+    for (size_t k = 0; k < model->classes && k < CLASSES_SHOWN; k++)
+        printf("%s%.17g", k ? ", " : "", model->labels[k]);
+    if (model->classes > CLASSES_SHOWN)
+        printf(", ... (%zu)", model->classes);
+    putchar('\n');
+}
+
+void taken_print_text(keepfit_options *options, const keepfit_stream_info *stream, const keepfit_description *model)
+{
+    printf("  loss         %s%s, ", keepfit_options_get(options, "loss"),
+           keepfit_options_given(options, "loss") ? "" : " (default)");
+    print_intercept(options);
+    if (stream)
+        print_target(options, stream);
+    if (is_classification(model))
+        print_classes(model);
+}
+
+void taken_print_json(keepfit_options *options, const keepfit_stream_info *stream, const keepfit_description *model)
+{
+    const char *bias = keepfit_options_get(options, "bias");
+    printf(",\n  \"bias\": ");
+    json_number(stdout, *bias ? strtod(bias, NULL) : NAN);
+    printf(",\n  \"intercept\": %s", keepfit_options_get(options, "intercept"));
+    bool loss = keepfit_options_given(options, "loss");
+    bool intercept = keepfit_options_given(options, "bias") || keepfit_options_given(options, "intercept");
+    printf(",\n  \"defaults\": [%s%s%s]", loss ? "" : "\"loss\"", loss || intercept ? "" : ", ",
+           intercept ? "" : "\"intercept\"");
+    printf(",\n  \"target_column\": ");
+    if (stream && *stream->target && stream->target_column)
+        json_text(stdout, stream->target);
+    else
+        json_number(stdout, stream && stream->target_column ? (double)stream->target_column : NAN);
+    printf(",\n  \"labels\": [");
+    for (size_t k = 0; is_classification(model) && k < model->classes; k++) {
+        fputs(k ? ", " : "", stdout);
+        json_number(stdout, model->labels[k]);
+    }
+    putchar(']');
+}
