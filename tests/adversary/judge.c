@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the stage as the reference sees it ---- */
@@ -185,6 +186,7 @@ struct verdict {
     struct reference reference;
     struct place model; /* at the model */
     struct optimum optimum;
+    quad zero; /* the objective where x is 0 */
 };
 
 /* The gap is more than this for certain. */
@@ -214,9 +216,23 @@ static void choose_start(const struct run *run, const struct verdict *verdict, q
     reference_leave(reference, x);
 }
 
+static void look_at_zero(struct verdict *verdict)
+{
+    static struct place place;
+    memset(place.x, 0, sizeof place.x);
+    reference_look(&verdict->reference, &place, LOOK_VALUE);
+    verdict->zero = place.value;
+}
+
+/* How well the optimum has to be known, whatever the bound is. */
+static quad enough_of(const struct verdict *verdict)
+{
+    return quad_most(verdict->model.value * (quad)1e-24, verdict->zero * (quad)1e-30);
+}
+
 static void solve(struct run *run, struct verdict *verdict, quad bound, bool fine)
 {
-    quad x[SIZE_MOST], value = verdict->model.value, enough = value * (quad)1e-24;
+    quad x[SIZE_MOST], value = verdict->model.value, enough = enough_of(verdict);
     quad settled = fine ? INFINITY : value + verdict->model.value_error - bound;
     choose_start(run, verdict, x);
     if (!fine)
@@ -262,36 +278,40 @@ static void judge_bound(struct run *run, struct verdict *verdict, double bound)
 {
     quad most = verdict->model.value + verdict->model.value_error - verdict->optimum.lower;
     quad width = verdict->optimum.upper - verdict->optimum.lower;
-    quad enough = quad_most(verdict->model.value * (quad)1e-24, (quad)bound / 1000);
+    quad enough = quad_most(enough_of(verdict), (quad)bound / 1000);
     if (certain_gap(verdict) > bound)
         tell_gap(run, verdict, FINDING_BOUND, bound);
     if (certain_gap(verdict) > bound || most <= bound || width <= enough)
         run->tally->judged++;
-    else
+    else {
         run->tally->undecided++;
+        if (getenv("UNDECIDED"))
+            printf("# UNDECIDED seed %llu stage %zu rounds %d bound %.3e gap %.3e..%.3e width %.3e g* %.3e err %.1e "
+                   "[%s] {%s}\n",
+                   (unsigned long long)run->trial->seed, run->arrived, verdict->optimum.rounds, bound,
+                   (double)certain_gap(verdict), (double)most, (double)width, (double)verdict->optimum.upper,
+                   (double)verdict->optimum.upper_error, run->trial->options, run->trial->traits);
+    }
     if (run->settings->show)
         printf("#   gap from %.3e to %.3e, g* %.17g, %d rounds, width %.1e\n", (double)certain_gap(verdict),
                (double)most, (double)verdict->optimum.upper, verdict->optimum.rounds, (double)width);
 }
 
-/* What epsilon says of a stage whose bound is at most the target. */
+/* What epsilon says of a stage whose bound is at most the target. A relative one is at least 1e-14 of the objective at 0. */
 static void judge_promise(struct run *run, struct verdict *verdict)
 {
     const struct trial *trial = run->trial;
     const keepfit_report *report = &run->report;
-    static struct place zero;
+    double target = trial->kind == STAT ? trial->epsilon / (double)run->count : trial->epsilon;
+    quad promised = target;
     if (isnan(report->target))
         return;
-    double target = trial->kind == STAT ? trial->epsilon / (double)run->count : trial->epsilon;
     if (trial->kind != RELATIVE && report->target != target)
         run_found(run, FINDING_TARGET, "it is %.17g and not %.17g", report->target, target);
-    if (trial->kind != RELATIVE || !(report->bound <= report->target))
-        return;
-    memset(zero.x, 0, sizeof zero.x);
-    reference_look(&verdict->reference, &zero, LOOK_VALUE);
-    quad least = (quad)1.001e-14 * zero.value, share = trial->epsilon * (1 + (quad)1e-14);
-    quad promised = quad_most(least, share * verdict->optimum.upper);
-    if (certain_gap(verdict) > promised)
+    if (trial->kind == RELATIVE)
+        promised =
+            quad_most((quad)1.001e-14 * verdict->zero, trial->epsilon * (1 + (quad)1e-14) * verdict->optimum.upper);
+    if (report->bound <= report->target && certain_gap(verdict) > promised)
         tell_gap(run, verdict, FINDING_PROMISE, (double)promised);
 }
 
@@ -313,7 +333,7 @@ static void judge_measured(struct run *run, struct verdict *verdict, unsigned wh
     if (status != KEEPFIT_OK || !(what & KEEPFIT_MEASURE_OPTIMUM))
         return;
     double lower = (double)verdict->optimum.lower, upper = (double)verdict->optimum.upper;
-    double near = off + 1e-9 * fmax(fabs(upper), value);
+    double near = off + 1e-9 * fmax((double)verdict->zero, value);
     if (!(measured.optimum >= lower - near && measured.optimum <= upper + near))
         run_found(run, FINDING_OPTIMUM, "it is %.17g and not %.17g, more than %.1e", measured.optimum, upper, near);
 }
@@ -331,6 +351,7 @@ void judge_stage(struct run *run)
         return;
     reference_enter(&verdict.reference, verdict.model.x);
     reference_look(&verdict.reference, &verdict.model, LOOK_VALUE);
+    look_at_zero(&verdict);
     double bound = isfinite(report->bound) ? report->bound * run->settings->bend : INFINITY;
     if (!verdict.reference.reachable) {
         run->tally->unreachable++;

@@ -4,10 +4,10 @@
  * -v.(y-x) - mu/2 |y-x|^2, or for balls and the simplex a Lagrangian of it, which is no smaller whatever its multiplier.
  * Each v is only known up to its error e, which costs |e.(y-x)| at most.
  *
- * A free intercept has no mu. For losses of one score it is moved, with w held, to where its slope is 0: that place lies
- * between two at which the slope has different signs for certain. There v has no part in it, and the other parts are what they are here
- * up to the change of the slopes between the two. For softmax a best intercept cannot be far, since no loss may exceed all of
- * the objective. */
+ * A free intercept has no mu. For losses of one score tangents are taken with all scores moved back and forth a little, so that
+ * the intercept's slope is below 0 there and above 0 here. The mean of the two that has none proves the rest, whose v is what it
+ * is at the place up to the change of the slopes between the two. For softmax a best intercept cannot be far, since no loss may exceed all
+ * of the objective. */
 #include "reference.h"
 
 #include <math.h>
@@ -104,59 +104,42 @@ static quad most_fall(const struct fall *fall)
 
 /* ---- free intercepts ---- */
 
-/* Whether no point has a slope, nor would have one if scores were a little off: far out on the flat side of a hinge. */
-static bool is_flat(const struct reference *reference, const struct place *place, quad by)
-{
-    for (size_t j = 0; j < reference->count; j++) {
-        quad score = place->score[j][0] + by, margin = (quad)1e-15 * (1 + quad_size(score) + quad_size(by));
-        if (reference_slope(reference, j, score - margin) != 0 || reference_slope(reference, j, score + margin) != 0)
-            return false;
-    }
-    return true;
-}
+#define DOUBLINGS_MOST 150
 
-/* The slope in the intercept with all scores moved by `by`, and what it is off by. */
-static quad slope_at(const struct reference *reference, const struct place *place, quad by, quad *slopes, double *off)
+/* The slope in the intercept with all scores moved by `by`, and what summing it is off by. */
+static quad slope_at(const struct reference *reference, const struct place *place, quad by, quad *slopes, quad *off)
 {
     quad sum = 0, sizes = 0;
-    double bend = reference_bend(reference);
     for (size_t j = 0; j < reference->count; j++) {
         slopes[j] = reference_slope(reference, j, place->score[j][0] + by);
-        quad step = reference->share[j] * slopes[j];
-        sum += step;
-        sizes += quad_size(step);
-        if (slopes[j] != 0)
-            sizes += reference->share[j] * bend * quad_size(by) / (double)reference->count;
+        sum += reference->share[j] * slopes[j];
+        sizes += reference->share[j] * quad_size(slopes[j]);
     }
-    *off = place->gradient_error[0] + (double)(reference->count + 8) * QUAD_ROUNDING * (double)sizes;
+    *off = (quad)(reference->count + 16) * QUAD_ROUNDING * sizes;
     return sum;
 }
 
-/* False: no place with slope 0 was found. */
+/* False: no two places with slopes of different signs were found. */
 static bool settle_intercept(struct fall *fall, const struct place *place)
 {
     const struct reference *reference = fall->reference;
-    quad below[POINTS_MOST], above[POINTS_MOST], curve = place->hessian[0];
-    quad by = 64 * QUAD_ROUNDING * (1 + quad_size(place->x[0]));
-    double off;
+    quad below[POINTS_MOST], above[POINTS_MOST], curve = place->hessian[0], off;
+    quad back = 64 * QUAD_ROUNDING * (1 + quad_size(place->x[0])), forth;
     if (curve > 0)
-        by += 2 * (quad_size(place->gradient[0]) + place->gradient_error[0]) / curve;
-    bool low = false, high = false;
-    for (int k = 0; k < 60 && !(low && high); k++, by *= 4) {
-        quad slope = slope_at(reference, place, -by, below, &off);
-        low = slope <= -off || is_flat(reference, place, -by);
-        slope = slope_at(reference, place, by, above, &off);
-        high = slope >= off || is_flat(reference, place, by);
-        if (low && high)
-            break;
-    }
-    if (!low || !high)
+        back += 2 * (quad_size(place->gradient[0]) + place->gradient_error[0]) / curve;
+    forth = back;
+    for (int k = 0; k < DOUBLINGS_MOST && slope_at(reference, place, -back, below, &off) > -off; k++)
+        back *= 4;
+    for (int k = 0; k < DOUBLINGS_MOST && slope_at(reference, place, forth, above, &off) < off; k++)
+        forth *= 4;
+    bool good = slope_at(reference, place, -back, below, &off) <= -off;
+    if (!good || slope_at(reference, place, forth, above, &off) < off)
         return false;
-    fall->slack += (quad_size(place->gradient[0]) + place->gradient_error[0]) * by;
     for (size_t j = 0; j < reference->count; j++) {
-        double change = (double)(reference->share[j] * quad_size(above[j] - below[j]));
+        quad change = reference->share[j] * quad_size(above[j] - below[j]);
+        fall->slack += change * quad_most(back, forth);
         for (size_t s = 1; s < reference->slots; s++)
-            fall->error[s] += 1.001 * change * (double)quad_size(reference->row[j][s]);
+            fall->error[s] += 1.001 * (double)change * (double)quad_size(reference->row[j][s]);
     }
     return true;
 }
@@ -201,7 +184,8 @@ static bool settle_intercepts(struct fall *fall, const struct place *place)
 
 quad reference_lower(const struct reference *reference, const struct place *place)
 {
-    struct fall fall = {.reference = reference, .x = place->x, .v = place->gradient, .slack = place->value_error};
+    struct fall fall = {
+        .reference = reference, .x = place->x, .v = place->gradient, .slack = 2 * (quad)place->value_error};
     memcpy(fall.error, place->gradient_error, sizeof fall.error);
     if (reference->free && reference->loss == SOFTMAX && !settle_intercepts(&fall, place))
         return -INFINITY;

@@ -135,6 +135,8 @@ quad reference_slope(const struct reference *reference, size_t j, quad score)
 double reference_bend(const struct reference *reference)
 {
     static const double bends[LOSSES] = {2, 0.25, 2, 0, 0.5};
+    if (reference->loss == SOFTMAX && reference->outputs == 1)
+        return 0;
     return reference->loss == HINGE ? 1 / (double)reference->delta : bends[reference->loss];
 }
 
@@ -172,7 +174,8 @@ static double loss_error(const struct reference *reference, const struct parts *
     double slope = 0;
     for (size_t k = 0; k < reference->outputs; k++)
         slope = fmax(slope, (double)quad_size(parts->slope[k]));
-    return 2 * slope * off + reference_bend(reference) * off * off + 16 * u * (double)parts->value;
+    double bent = reference_bend(reference) * (double)reference->outputs * off * off;
+    return 2 * slope * off + bent + 16 * u * (double)parts->value;
 }
 
 static void add_errors(const struct reference *reference, struct place *place, size_t j, const struct parts *parts,
@@ -186,14 +189,11 @@ static void add_errors(const struct reference *reference, struct place *place, s
     off = many * DOUBLE_ROUNDING * terms;
     place->double_error +=
         share * (loss_error(reference, parts, off, DOUBLE_ROUNDING) + sums * DOUBLE_ROUNDING * (double)parts->value);
-    off = many * QUAD_ROUNDING * terms;
     for (size_t s = 0; s < reference->slots && look >= LOOK_GRADIENT; s++)
-        for (size_t k = 0; k < reference->outputs; k++) {
-            double slope = (double)quad_size(parts->slope[k]);
-            place->gradient_error[s * reference->outputs + k] +=
-                share * (double)quad_size(reference->row[j][s]) *
-                (2 * reference_bend(reference) * off + sums * QUAD_ROUNDING * slope);
-        }
+        for (size_t k = 0; k < reference->outputs; k++)
+            place->gradient_error[s * reference->outputs + k] += share * (double)quad_size(reference->row[j][s]) *
+                                                                 sums * QUAD_ROUNDING *
+                                                                 (double)quad_size(parts->slope[k]);
 }
 
 static void add_gradient(const struct reference *reference, struct place *place, size_t j, const struct parts *parts)

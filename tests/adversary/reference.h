@@ -1,13 +1,16 @@
 /* An independent reference: the objective of a stage in 113 bits, and an interval that holds its least value.
  *
  * Nothing of the library is used here. Every number that is added up has a bound on its own rounding beside it, from the
- * standard analysis of sums: a score of d terms is off by (d+2) u sum |a_k x_k| at most, u = 2^-113, a slope by that
- * times the largest curvature, a mean of n losses by (n+4) u times itself, and so on. So `upper` and `lower` hold the least
- * value for certain, and what is called a violation is one.
+ * standard analysis of sums: a score of d terms is off by (d+2) u sum |a_k x_k| at most, u = 2^-113, a mean of n losses by
+ * (n+4) u times itself, and so on. So `upper` and `lower` hold the least value for certain, and what is called a violation is
+ * one.
  *
  *   upper   the value at a point of the domain
  *   lower   that value less the most that strong convexity lets it fall: with v the gradient and mu = 2 lambda the largest
  *           -v.(y-x) - mu/2 |y-x|^2 over y in the domain, bounded from above by a Lagrangian (lower.c)
+ *
+ * A slope is taken at a score that is off by some e. It is exact for the score that it was taken at, whose tangent lies below
+ * the loss, and above the tangent at the true score less b e^2/2, b the largest curvature: v is off by its summation only.
  *
  * With a free intercept the columns are centred first, x and the intercept with them: an exact change of variables. */
 #ifndef KEEPFIT_ADVERSARY_REFERENCE_H
@@ -51,7 +54,7 @@ struct place {
     quad score[POINTS_MOST][OUTPUTS_MOST];
     quad slope[POINTS_MOST][OUTPUTS_MOST];
     quad gradient[SIZE_MOST];
-    double gradient_error[SIZE_MOST];
+    double gradient_error[SIZE_MOST];    /* of summing, see above */
     quad hessian[SIZE_MOST * SIZE_MOST]; /* the lower triangle */
 };
 

@@ -316,13 +316,13 @@ static bool search(const struct reference *reference, struct place *place, const
 }
 
 #define ROUNDS_MOST 100
-#define BLIND_MOST 3
+#define IDLE_MOST 3
 
 void reference_solve(const struct reference *reference, const quad *x, quad enough, quad settled,
                      struct optimum *optimum)
 {
     static struct place place;
-    quad y[SIZE_MOST], width = INFINITY;
+    quad y[SIZE_MOST], width = INFINITY, value = INFINITY;
     int idle = 0;
     memcpy(place.x, x, reference->size * sizeof *x);
     reference_enter(reference, place.x);
@@ -335,11 +335,11 @@ void reference_solve(const struct reference *reference, const quad *x, quad enou
         quad now = optimum->upper - optimum->lower;
         if (now <= enough || optimum->lower >= settled)
             break;
-        idle = now < width * (quad)0.9 || place.value_error == 0 ? 0 : idle + 1;
+        bool better = now < width * (quad)0.9 || place.value < value - 16 * (quad)place.value_error;
+        idle = better ? 0 : idle + 1;
         width = quad_least(width, now);
-        bool fine = now <= 1000 * (quad)place.value_error ||
-                    quad_size(place.value - optimum->upper) <= 16 * (quad)place.value_error;
-        if ((idle > BLIND_MOST && fine) || !reference_model(reference, &place, y) || !search(reference, &place, y))
+        value = quad_least(value, place.value);
+        if (idle > IDLE_MOST || !reference_model(reference, &place, y) || !search(reference, &place, y))
             break;
     }
     reference_leave(reference, optimum->x);
