@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the stage as the reference sees it ---- */
@@ -283,18 +282,12 @@ static void judge_bound(struct run *run, struct verdict *verdict, double bound)
         tell_gap(run, verdict, FINDING_BOUND, bound);
     if (certain_gap(verdict) > bound || most <= bound || width <= enough)
         run->tally->judged++;
-    else {
+    else
         run->tally->undecided++;
-        if (getenv("UNDECIDED"))
-            printf("# UNDECIDED seed %llu stage %zu rounds %d bound %.3e gap %.3e..%.3e width %.3e g* %.3e err %.1e "
-                   "[%s] {%s}\n",
-                   (unsigned long long)run->trial->seed, run->arrived, verdict->optimum.rounds, bound,
-                   (double)certain_gap(verdict), (double)most, (double)width, (double)verdict->optimum.upper,
-                   (double)verdict->optimum.upper_error, run->trial->options, run->trial->traits);
-    }
     if (run->settings->show)
-        printf("#   gap from %.3e to %.3e, g* %.17g, %d rounds, width %.1e\n", (double)certain_gap(verdict),
-               (double)most, (double)verdict->optimum.upper, verdict->optimum.rounds, (double)width);
+        printf("#   gap from %.3e to %.3e, g* %.17g, width %.1e after %d rounds%s\n", (double)certain_gap(verdict),
+               (double)most, (double)verdict->optimum.upper, (double)width, verdict->optimum.rounds,
+               certain_gap(verdict) > bound || most <= bound || width <= enough ? "" : ": NOT JUDGED");
 }
 
 /* What epsilon says of a stage whose bound is at most the target. A relative one is at least 1e-14 of the objective at 0. */
@@ -347,7 +340,8 @@ void judge_stage(struct run *run)
     if (!build(run, &verdict.reference) || !read_model(run, &verdict.reference, verdict.model.x))
         return;
     judge_domain(run, &verdict.reference, verdict.model.x);
-    if (run->trial->estimate || (!isfinite(report->bound) && !looked))
+    bool claims = isfinite(report->bound) || looked;
+    if (run->trial->estimate || run->trial->lambda == 0 || !claims)
         return;
     reference_enter(&verdict.reference, verdict.model.x);
     reference_look(&verdict.reference, &verdict.model, LOOK_VALUE);

@@ -93,7 +93,7 @@ static void fill_odd(struct trial *trial, size_t f, enum column column)
 static void draw_columns(struct trial *trial)
 {
     struct random *random = &trial->random;
-    bool scaled = !trial->mild && random_chance(random, 0.4);
+    bool scaled = !trial->mild && !trial->usual && random_chance(random, 0.4);
     double odd = random_chance(random, 0.5) ? 0 : random_unit(random), low = -8, high = 9;
     if (scaled && random_chance(random, 0.5)) {
         low = -3;
@@ -102,7 +102,9 @@ static void draw_columns(struct trial *trial)
     if (scaled)
         trial_note(trial, "scales");
     for (size_t f = 0; f < trial->features; f++) {
-        if (!trial->mild && random_chance(random, odd))
+        if (trial->usual && f == 0)
+            fill_odd(trial, f, random_chance(random, 0.6) ? TIMES : random_chance(random, 0.5) ? METRES : OFFSET);
+        else if (!trial->mild && random_chance(random, odd))
             fill_odd(trial, f, 1 + (enum column)random_below(random, COLUMNS - 1));
         else
             fill_column(trial, f, scaled ? random_magnitude(random, low, high) : 1);
@@ -219,7 +221,7 @@ static void draw_widths(struct trial *trial)
 static void draw_weights(struct trial *trial)
 {
     struct random *random = &trial->random;
-    size_t kind = random_below(random, trial->mild ? 3 : 8);
+    size_t kind = random_below(random, trial->usual ? 1 : trial->mild ? 3 : 8);
     static const char *const names[] = {
         "", "", "", "zero-weights", "tiny-weights", "spread-weights", "huge-weight", "late-weight"};
     double most = random_magnitude(random, 3, 17);

@@ -148,10 +148,12 @@ static keepfit_status push_one(struct run *run, size_t j)
     return keepfit_fit_push(run->fit, &run->trial->point[j]);
 }
 
-/* Whether a block is one stage for this method, and a removal any: gd and csvrg see the points one by one. */
+/* Whether a block is one stage for this method, and a removal any: gd and csvrg see the points one by one. Without a regulariser
+ * auto takes csvrg. */
 static bool settles(const struct run *run)
 {
-    return strcmp(run->trial->method, "gd") != 0 && strcmp(run->trial->method, "csvrg") != 0;
+    const struct trial *trial = run->trial;
+    return strcmp(trial->method, "gd") != 0 && strcmp(trial->method, "csvrg") != 0 && trial->lambda > 0;
 }
 
 static keepfit_status push_some(struct run *run, size_t from, size_t count)

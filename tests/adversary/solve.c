@@ -75,7 +75,7 @@ static bool prepare(const struct reference *reference, const struct place *place
                 system->matrix[i * count + j] = entry(reference, place, system->at[i], system->at[j]);
             system->matrix[i * count + i] *= 1 + more;
             if (more > 0 && system->matrix[i * count + i] == 0)
-                system->matrix[i * count + i] = more;
+                system->matrix[i * count + i] = reference_bend(reference);
             if (system->at[i] >= reference->held)
                 system->matrix[i * count + i] += extra;
         }
@@ -315,6 +315,40 @@ static bool search(const struct reference *reference, struct place *place, const
     return false;
 }
 
+static quad slope_moved(const struct reference *reference, const struct place *place, quad by)
+{
+    quad sum = 0;
+    for (size_t j = 0; j < reference->count; j++)
+        sum += reference->share[j] * reference_slope(reference, j, place->score[j][0] + by);
+    return sum;
+}
+
+/* Losses with kinks may be straight in a free intercept for long, where Newton's steps know no length: it is put where the slope
+ * changes its sign. */
+static void settle_intercept(const struct reference *reference, struct place *place)
+{
+    if (!reference->free || (reference->loss != HUBER && reference->loss != HINGE))
+        return;
+    reference_look(reference, place, LOOK_VALUE);
+    quad side = slope_moved(reference, place, 0) > 0 ? -1 : 1, near = 0, far = side;
+    while (slope_moved(reference, place, far) * side < 0 && quad_size(far) < (quad)1e40) {
+        near = far;
+        far *= 4;
+    }
+    if (slope_moved(reference, place, 0) == 0)
+        return;
+    for (int round = 0; round < 2 * 113; round++) {
+        quad middle = (near + far) / 2;
+        if (slope_moved(reference, place, middle) * side < 0)
+            near = middle;
+        else
+            far = middle;
+        if (quad_size(far - near) <= QUAD_ROUNDING * quad_size(place->x[0] + far))
+            break;
+    }
+    place->x[0] += far;
+}
+
 #define ROUNDS_MOST 100
 #define IDLE_MOST 3
 
@@ -330,6 +364,7 @@ void reference_solve(const struct reference *reference, const quad *x, quad enou
     optimum->upper = INFINITY;
     optimum->lower = -INFINITY;
     for (optimum->rounds = 0; optimum->rounds < ROUNDS_MOST; optimum->rounds++) {
+        settle_intercept(reference, &place);
         reference_look(reference, &place, LOOK_HESSIAN);
         keep_better(optimum, reference, &place);
         quad now = optimum->upper - optimum->lower;

@@ -10,10 +10,12 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@
 #define SHORT_RUNS 300
 #define QUICK_RUNS 30
 #define BENT_RUNS 30
-#define RUN_SECONDS 120 /* of a run, before it is taken to hang */
+#define RUN_SECONDS 100 /* of the processor, for a run, before it is taken to hang */
 
 static void tell_tally(const struct tally *tally)
 {
@@ -59,7 +61,8 @@ static void run_apart(uint64_t seed, const struct settings *settings, struct tal
     pid_t child = fork();
     TAP_NEED(child >= 0);
     if (child == 0) {
-        alarm(RUN_SECONDS);
+        struct rlimit limit = {RUN_SECONDS, RUN_SECONDS + 5};
+        setrlimit(RLIMIT_CPU, &limit);
         run_trial(seed, settings, tally);
         fflush(stdout);
         _exit(0);
@@ -67,7 +70,7 @@ static void run_apart(uint64_t seed, const struct settings *settings, struct tal
     int status;
     TAP_NEED(waitpid(child, &status, 0) == child);
     if (WIFSIGNALED(status))
-        tell_death(tally, WTERMSIG(status) == SIGALRM ? FINDING_HUNG : FINDING_CRASHED, WTERMSIG(status));
+        tell_death(tally, WTERMSIG(status) == SIGXCPU ? FINDING_HUNG : FINDING_CRASHED, WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
         tell_death(tally, FINDING_CRASHED, 0);
 }

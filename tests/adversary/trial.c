@@ -123,6 +123,33 @@ static void draw_goal(struct trial *trial)
     }
 }
 
+/* A column of times or lengths beside an intercept, and everything else as it comes: what a new user has. */
+static void draw_usual(struct trial *trial)
+{
+    static const enum loss losses[] = {SQUARED, LOGISTIC, LOGISTIC, HUBER, HINGE, SOFTMAX};
+    struct random *random = &trial->random;
+    trial_note(trial, "usual");
+    trial->loss = losses[random_below(random, COUNT(losses))];
+    trial->delta = 1;
+    draw_sizes(trial);
+    trial->features = 1 + random_below(random, 3);
+    trial->method = "auto";
+    trial->domain = WHOLE;
+    trial->kind = ABSOLUTE;
+    trial->epsilon = trial->lambda = 1e-3;
+    trial->total = false;
+    trial->bias = 0;
+    trial->intercept = random_chance(random, 0.8);
+    trial->usual = true;
+}
+
+/* Nothing can be proved then, and nothing may crash. */
+static void draw_unregularised(struct trial *trial)
+{
+    trial->lambda = 0;
+    trial->method = random_chance(&trial->random, 0.5) ? "auto" : "csvrg";
+}
+
 static void draw_limits(struct trial *trial)
 {
     struct random *random = &trial->random;
@@ -215,9 +242,13 @@ void trial_draw(struct trial *trial, uint64_t seed)
     draw_method(trial);
     draw_domain(trial);
     draw_goal(trial);
+    if (random_chance(&trial->random, 0.08))
+        draw_usual(trial);
+    else if (random_chance(&trial->random, 0.02))
+        draw_unregularised(trial);
     draw_limits(trial);
     draw_actions(trial);
-    if (trial->mild)
+    if (trial->mild && !trial->usual)
         trial_note(trial, "mild");
     trial_draw_points(trial);
     write_options(trial);

@@ -29,7 +29,7 @@ struct trial {
     enum domain domain;
     enum kind kind;
     double delta, low, high, lambda, epsilon, bias; /* bias 0: none */
-    bool total, intercept, estimate, mild, sparse;
+    bool total, intercept, estimate, mild, usual, sparse;
     size_t count, features, classes, window;
     uint64_t budget;
     double factor; /* of max-stage-work; 0: none */
