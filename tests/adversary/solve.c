@@ -323,59 +323,92 @@ static quad slope_moved(const struct reference *reference, const struct place *p
     return sum;
 }
 
-/* Losses with kinks may be straight in a free intercept for long, where Newton's steps know no length: it is put where the slope
- * changes its sign. */
+/* A free intercept of one score is put where its slope changes its sign. Where losses are straight, or flat to hundreds of digits, Newton's
+ * steps know no length. */
 static void settle_intercept(const struct reference *reference, struct place *place)
 {
-    if (!reference->free || (reference->loss != HUBER && reference->loss != HINGE))
+    bool kinked = reference->loss == HUBER || reference->loss == HINGE;
+    if (!reference->free || (!kinked && reference->loss != LOGISTIC))
         return;
     reference_look(reference, place, LOOK_VALUE);
-    quad side = slope_moved(reference, place, 0) > 0 ? -1 : 1, near = 0, far = side;
+    quad slope = slope_moved(reference, place, 0), side = slope > 0 ? -1 : 1, near = 0, far = side;
+    if (slope == 0 || (!kinked && slope_moved(reference, place, far) * side >= 0))
+        return; /* near enough for Newton */
     while (slope_moved(reference, place, far) * side < 0 && quad_size(far) < (quad)1e40) {
         near = far;
         far *= 4;
     }
-    if (slope_moved(reference, place, 0) == 0)
-        return;
-    for (int round = 0; round < 2 * 113; round++) {
+    quad enough = kinked ? QUAD_ROUNDING : 1e-3;
+    for (int round = 0; round < 2 * 113 && quad_size(far - near) > enough * quad_size(place->x[0] + far); round++) {
         quad middle = (near + far) / 2;
         if (slope_moved(reference, place, middle) * side < 0)
             near = middle;
         else
             far = middle;
-        if (quad_size(far - near) <= QUAD_ROUNDING * quad_size(place->x[0] + far))
-            break;
     }
     place->x[0] += far;
 }
 
-#define ROUNDS_MOST 100
+#define ROUNDS_MOST 60
 #define IDLE_MOST 3
+
+struct aim {
+    quad enough, settled;
+    int rounds;
+};
+
+/* Newton's method from place on. True: the optimum is known as well as it has to be. */
+static bool walk(const struct reference *reference, const struct aim *aim, struct place *place, struct optimum *optimum)
+{
+    quad y[SIZE_MOST], width = INFINITY, value = INFINITY;
+    int idle = 0;
+    for (int round = 0; round < aim->rounds; round++, optimum->rounds++) {
+        settle_intercept(reference, place);
+        reference_look(reference, place, LOOK_HESSIAN);
+        keep_better(optimum, reference, place);
+        quad now = optimum->upper - optimum->lower;
+        if (now <= aim->enough || optimum->lower >= aim->settled)
+            return true;
+        bool better = now < width * (quad)0.9 || place->value < value - 16 * (quad)place->value_error;
+        idle = better ? 0 : idle + 1;
+        width = quad_least(width, now);
+        value = quad_least(value, place->value);
+        if (idle > IDLE_MOST || !reference_model(reference, place, y) || !search(reference, place, y))
+            return false;
+    }
+    return false;
+}
+
+#define SOFT_POWERS 16
+#define SOFT_ROUNDS 8
+
+/* Between kinks Newton's steps see too little. With a larger delta there is more to see, and with each smaller one the optimum is near. */
+static void walk_softly(const struct reference *reference, struct place *place, int *rounds)
+{
+    static struct reference soft;
+    soft = *reference;
+    for (int power = SOFT_POWERS; power > 0; power--) {
+        struct optimum unused = {.upper = INFINITY, .lower = -INFINITY};
+        struct aim aim = {.settled = INFINITY, .rounds = SOFT_ROUNDS};
+        soft.delta = ldexpq(reference->delta, 2 * power);
+        walk(&soft, &aim, place, &unused);
+        *rounds += unused.rounds;
+    }
+}
 
 void reference_solve(const struct reference *reference, const quad *x, quad enough, quad settled,
                      struct optimum *optimum)
 {
     static struct place place;
-    quad y[SIZE_MOST], width = INFINITY, value = INFINITY;
-    int idle = 0;
+    struct aim aim = {.enough = enough, .settled = settled, .rounds = ROUNDS_MOST};
+    *optimum = (struct optimum){.upper = INFINITY, .lower = -INFINITY};
     memcpy(place.x, x, reference->size * sizeof *x);
     reference_enter(reference, place.x);
     reference_project(reference, place.x);
-    optimum->upper = INFINITY;
-    optimum->lower = -INFINITY;
-    for (optimum->rounds = 0; optimum->rounds < ROUNDS_MOST; optimum->rounds++) {
-        settle_intercept(reference, &place);
-        reference_look(reference, &place, LOOK_HESSIAN);
-        keep_better(optimum, reference, &place);
-        quad now = optimum->upper - optimum->lower;
-        if (now <= enough || optimum->lower >= settled)
-            break;
-        bool better = now < width * (quad)0.9 || place.value < value - 16 * (quad)place.value_error;
-        idle = better ? 0 : idle + 1;
-        width = quad_least(width, now);
-        value = quad_least(value, place.value);
-        if (idle > IDLE_MOST || !reference_model(reference, &place, y) || !search(reference, &place, y))
-            break;
+    bool good = walk(reference, &aim, &place, optimum);
+    if (!good && (reference->loss == HUBER || reference->loss == HINGE)) {
+        walk_softly(reference, &place, &optimum->rounds);
+        walk(reference, &aim, &place, optimum);
     }
     reference_leave(reference, optimum->x);
 }

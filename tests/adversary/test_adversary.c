@@ -120,6 +120,95 @@ static void test_stages(struct tap *tap, uint64_t runs)
               tally.judged, tally.undecided);
 }
 
+/* Random rows, of which the last may be huge. */
+static void draw_reference(struct random *random, enum loss loss, enum domain domain, struct reference *reference)
+{
+    double huge = random_magnitude(random, 0, 6);
+    memset(reference, 0, sizeof *reference);
+    reference->loss = loss;
+    reference->domain = domain;
+    reference->free = random_chance(random, 0.5);
+    reference->slots = 1 + random_below(random, 4) + reference->free;
+    reference->outputs = loss == SOFTMAX ? 3 : 1;
+    reference->size = reference->slots * reference->outputs;
+    reference->held = reference->free ? reference->outputs : 0;
+    reference->lambda = random_magnitude(random, -6, 0);
+    reference->delta = 0.5;
+    reference->low = domain == BOX ? -0.1 : 0;
+    reference->high = 0.3;
+    reference->count = 3 + random_below(random, 20);
+    for (size_t j = 0; j < reference->count; j++) {
+        reference->share[j] = 1 / (quad)reference->count;
+        reference->target[j] = loss == SQUARED || loss == HUBER ? random_normal(random) : j % 2 ? 1 : -1;
+        reference->class[j] = j % 3;
+        for (size_t s = 0; s < reference->slots; s++)
+            reference->row[j][s] = s == 0 && reference->free ? 1 : random_normal(random) * (j ? 1 : huge);
+    }
+    reference_centre(reference);
+}
+
+/* Whether no place that is tried is below what is said to be the least value, far from the optimum and near. */
+static bool is_least(struct random *random, const struct reference *reference, const struct optimum *optimum)
+{
+    static struct place place;
+    for (int trial = 0; trial < 40; trial++) {
+        double near = random_magnitude(random, -12, 1);
+        for (size_t k = 0; k < reference->size; k++)
+            place.x[k] = optimum->x[k] + near * random_normal(random);
+        reference_enter(reference, place.x);
+        reference_project(reference, place.x);
+        reference_look(reference, &place, LOOK_VALUE);
+        if (place.value < optimum->lower)
+            return false;
+    }
+    return true;
+}
+
+/* The reference by laws: what it calls the least value is not undercut, and it knows it to 24 digits. */
+static void test_reference(struct tap *tap)
+{
+    static struct reference reference;
+    struct random random = {.state = 7};
+    for (enum loss loss = 0; loss < LOSSES; loss++)
+        for (enum domain domain = 0; domain < DOMAINS; domain++) {
+            int least = 0, sharp = 0;
+            for (int trial = 0; trial < 10; trial++) {
+                quad zero[SIZE_MOST] = {0};
+                struct optimum optimum;
+                draw_reference(&random, loss, domain, &reference);
+                reference_solve(&reference, zero, (quad)1e-25, INFINITY, &optimum);
+                least += optimum.lower <= optimum.upper && is_least(&random, &reference, &optimum);
+                sharp += optimum.upper - optimum.lower <= (quad)1e-24 * optimum.upper;
+            }
+            tap_check(tap, least == 10 && sharp >= 9,
+                      "the reference's least value, %s in %s (%d not undercut, %d sharp of 10)", trial_losses[loss],
+                      trial_domains[domain], least, sharp);
+        }
+}
+
+/* One point and squared loss: the least value is lambda b^2 / (|a|^2 + lambda). */
+static void test_formula(struct tap *tap)
+{
+    static struct reference reference;
+    struct random random = {.state = 8};
+    int good = 0;
+    for (int trial = 0; trial < 50; trial++) {
+        struct optimum optimum;
+        quad zero[SIZE_MOST] = {0};
+        draw_reference(&random, SQUARED, WHOLE, &reference);
+        reference.free = false;
+        reference.count = 1;
+        reference.share[0] = 1;
+        reference.held = 0;
+        quad square = quad_dot(reference.slots, reference.row[0], reference.row[0]), b = reference.target[0];
+        quad least = reference.lambda * b * b / (square + reference.lambda);
+        reference_solve(&reference, zero, least * (quad)1e-28, INFINITY, &optimum);
+        good += optimum.lower <= least * (1 + (quad)1e-30) && least <= optimum.upper * (1 + (quad)1e-30) &&
+                optimum.upper - optimum.lower <= (quad)1e-24 * least;
+    }
+    tap_check(tap, good == 50, "the reference's least value is the formula's for one point (%d of 50)", good);
+}
+
 /* Half of a bound is often no bound: a judge that does not see that sees nothing. */
 static void test_bent(struct tap *tap)
 {
@@ -145,6 +234,8 @@ int main(int count, char **words)
     }
     if (count > 2)
         return run_long(strtoull(words[1], NULL, 10), strtoull(words[2], NULL, 10), words + 3, count - 3, &settings);
+    test_formula(&tap);
+    test_reference(&tap);
     test_stages(&tap, count > 1 && strcmp(words[1], "quick") == 0 ? QUICK_RUNS : SHORT_RUNS);
     test_bent(&tap);
     return tap_end(&tap);
