@@ -171,7 +171,7 @@ void judge_report(struct run *run)
     bool high = run->all_seen && isfinite(now->worst_bound) && now->worst_bound > run->worst;
     if (low || high)
         run_found(run, FINDING_WORST, "it says %g, and it is %g", now->worst_bound, run->worst);
-    if (!has_target)
+    if (!has_target || run->trial->estimate)
         return;
     run->tally->proved += bound <= now->target;
     run->tally->missed += finite && bound > now->target;
