@@ -187,6 +187,8 @@ static void add_errors(const struct reference *reference, struct place *place, s
     place->value_error +=
         share * (loss_error(reference, parts, off, QUAD_ROUNDING) + sums * QUAD_ROUNDING * (double)parts->value);
     off = many * DOUBLE_ROUNDING * terms;
+    if (reference->loss == SOFTMAX && reference->outputs > 1)
+        place->double_error += share * 16 * DOUBLE_ROUNDING; /* a logarithm of a number near 1 */
     place->double_error +=
         share * (loss_error(reference, parts, off, DOUBLE_ROUNDING) + sums * DOUBLE_ROUNDING * (double)parts->value);
     for (size_t s = 0; s < reference->slots && look >= LOOK_GRADIENT; s++)

@@ -3,7 +3,7 @@
  *   test_adversary                           the short run, as TAP
  *   test_adversary quick                     a shorter one
  *   test_adversary RUNS SEED [KEY=VALUE...]  so many runs from this seed on; only those with these words among their options
- *                                            or traits (loss=huber, intercept=true, times)
+ *                                            or traits (loss=huber, intercept=true, times), or without (-method=table)
  *   test_adversary --seed S --show           one run, stage by stage
  *
  * Each run of the long kind is a process of its own, so that a crash or a hang is found and the rest goes on. */
@@ -81,9 +81,12 @@ static bool is_wanted(uint64_t seed, char **words, int count)
     if (count == 0)
         return true;
     trial_draw(&trial, seed);
-    for (int k = 0; k < count; k++)
-        if (!strstr(trial.options, words[k]) && !strstr(trial.traits, words[k]))
+    for (int k = 0; k < count; k++) {
+        bool wanted = words[k][0] != '-';
+        const char *word = wanted ? words[k] : words[k] + 1;
+        if ((strstr(trial.options, word) || strstr(trial.traits, word)) != wanted)
             return false;
+    }
     return true;
 }
 
