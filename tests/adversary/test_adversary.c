@@ -5,6 +5,7 @@
  *   test_adversary RUNS SEED [KEY=VALUE...]  so many runs from this seed on; only those with these words among their options
  *                                            or traits (loss=huber, intercept=true, times), or without (-method=table)
  *   test_adversary --seed S --show           one run, stage by stage
+ *   test_adversary --seed S --points         its points as CSV, for other programs
  *
  * Each run of the long kind is a process of its own, so that a crash or a hang is found and the rest goes on. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
@@ -105,6 +106,35 @@ static int run_long(uint64_t runs, uint64_t seed, char **words, int count, const
             run_apart(seed, settings, tally);
     tell_tally(tally);
     return tally->violations ? 1 : 0;
+}
+
+/* ---- one run ---- */
+
+static void print_points(uint64_t seed)
+{
+    static struct trial trial;
+    trial_draw(&trial, seed);
+    for (size_t f = 0; f < trial.features; f++)
+        printf("x%zu,", f + 1);
+    printf("y,w\n");
+    for (size_t j = 0; j < trial.count; j++) {
+        for (size_t f = 0; f < trial.features; f++)
+            printf("%.17g,", trial.value[j][f]);
+        printf("%.17g,%.17g\n", trial.point[j].target, trial.point[j].weight);
+    }
+}
+
+static int run_one(uint64_t seed, const char *word)
+{
+    struct settings settings = {.bend = 1, .limit = 1, .show = strcmp(word, "--show") == 0};
+    struct tally tally = {0};
+    if (strcmp(word, "--points") == 0) {
+        print_points(seed);
+        return 0;
+    }
+    run_trial(seed, &settings, &tally);
+    tell_tally(&tally);
+    return tally.violations ? 1 : 0;
 }
 
 /* ---- short runs ---- */
@@ -239,13 +269,8 @@ int main(int count, char **words)
     be_alone(words);
     struct tap tap = {0};
     struct settings settings = {.bend = 1, .limit = 1};
-    if (count > 2 && strcmp(words[1], "--seed") == 0) {
-        struct tally tally = {0};
-        settings.show = count > 3 && strcmp(words[3], "--show") == 0;
-        run_trial(strtoull(words[2], NULL, 10), &settings, &tally);
-        tell_tally(&tally);
-        return tally.violations ? 1 : 0;
-    }
+    if (count > 2 && strcmp(words[1], "--seed") == 0)
+        return run_one(strtoull(words[2], NULL, 10), count > 3 ? words[3] : "");
     if (count > 2)
         return run_long(strtoull(words[1], NULL, 10), strtoull(words[2], NULL, 10), words + 3, count - 3, &settings);
     test_formula(&tap);
