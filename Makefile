@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test fuzz python bench reproduction install clean
+.PHONY: all demo test adversary fuzz python bench reproduction install clean
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -19,6 +19,10 @@ demo:
 test:
 	@scripts/setup build test python
 	@scripts/test
+
+# RUNS=40000 is more than a million stages; SEED is the first one.
+adversary: all
+	@$(BUILD)/tests/adversary/test_adversary $(or $(RUNS),2000) $(or $(SEED),1)
 
 fuzz:
 	@scripts/setup build fuzz
