@@ -86,6 +86,32 @@ static double measure_bound(struct kf_problem *problem)
     return bound;
 }
 
+/* What the optimum that was found may be off by is more than this share of the objective: then it is not one to measure gaps by. */
+#define OPTIMUM_TO 1e-9
+
+/* Whether it is: by the gradient bound there, or, where an intercept has none, by what that comes to if the losses are not all flat. */
+static bool is_optimum(keepfit_fit *fit, double value)
+{
+    struct kf_problem *problem = &fit->problem;
+    const struct kf_objective *objective = &problem->objective;
+    struct kf_tracked tracked = {fit->optimum_sum, problem->doubt};
+    if (!objective->loss || !(objective->lambda > 0))
+        return true;
+    double *gradient = kf_borrow(problem);
+    kf_gradient_sum_closely(&problem->objective, fit->optimum_x, &tracked, gradient, NULL, problem->factors[0]);
+    kf_complete_doubt(objective, &tracked, fit->optimum_x, problem->doubt);
+    kf_complete_gradient(objective, fit->optimum_sum, fit->optimum_x, gradient);
+    double bound = kf_gap_bound(problem, fit->optimum_x, gradient, problem->doubt, 0);
+    if (isnan(bound)) {
+        for (size_t k = 0; k < objective->free; k++)
+            gradient[k] = fabs(gradient[k]) + problem->doubt[k];
+        bound = kf_held_bound(problem, 2 * objective->lambda, fit->optimum_x, gradient, problem->doubt, 0) +
+                kf_gap_estimate(problem, fit->optimum_x, gradient);
+    }
+    kf_give_back(problem, gradient);
+    return bound <= OPTIMUM_TO * fmax(fabs(value), objective->zeros.high * kf_inverse_weight(objective));
+}
+
 /* Solves the stage's problem, from the last optimum that was found. */
 static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *result)
 {
@@ -101,7 +127,12 @@ static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *res
     keepfit_status status = kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
-    result->optimum = kf_objective_value(&problem->objective, fit->optimum_x);
+    double optimum = kf_objective_value(&problem->objective, fit->optimum_x);
+    if (!is_optimum(fit, optimum))
+        return kf_fail(&fit->error, KEEPFIT_UNSOLVED,
+                       "the optimum of stage %llu cannot be computed to a billionth of the objective, for rounding",
+                       (unsigned long long)fit->arrived);
+    result->optimum = optimum;
     result->gap = result->objective - result->optimum;
     return KEEPFIT_OK;
 }

@@ -14,6 +14,11 @@
 /* The stage's work may be over sooner. */
 #define ROUNDS_MOST 30000
 #define CHECK_EVERY 8
+/* What is added to a diagonal that has no factor: first these shares of its own numbers, so that columns of any size get what they need, and
+ * from 1 on of the largest. */
+#define RIDGE_FIRST 1e-15
+#define RIDGE_MOST 10
+#define RIDGE_LEAST 1e-300
 
 void kf_quadratic_free(struct kf_quadratic *quadratic)
 {
@@ -53,23 +58,21 @@ void kf_quadratic_product(const struct kf_quadratic *quadratic, const double *v,
 bool kf_quadratic_factorise(struct kf_quadratic *quadratic)
 {
     size_t size = quadratic->size;
-    double trace = 0;
+    double most = 0;
     for (size_t k = 0; k < size; k++)
-        trace += quadratic->hessian[k * size + k];
-    if (!isfinite(trace))
+        most = fmax(most, fabs(quadratic->hessian[k * size + k]));
+    if (!isfinite(most))
         return false;
-    double ridge = 0, next = trace > 0 ? 1e-15 * trace / (double)size : 1e-300;
-    for (;;) {
+    for (double ridge = 0; ridge <= RIDGE_MOST; ridge = ridge > 0 ? 10 * ridge : RIDGE_FIRST) {
         memcpy(quadratic->factor, quadratic->hessian, size * size * sizeof(double));
-        for (size_t k = 0; k < size; k++)
-            quadratic->factor[k * size + k] += ridge;
+        for (size_t k = 0; k < size; k++) {
+            double *entry = &quadratic->factor[k * size + k];
+            *entry += ridge * (ridge < 1 ? fabs(*entry) : most) + (ridge > 0 ? RIDGE_LEAST : 0);
+        }
         if (kf_cholesky(size, quadratic->factor, size))
             return true;
-        if (next > trace)
-            return false;
-        ridge = next;
-        next *= 10;
     }
+    return false;
 }
 
 static void solve(const struct kf_quadratic *quadratic, double *right)

@@ -156,7 +156,8 @@ void judge_report(struct run *run)
         run_found(run, FINDING_SHAPE, "points %d stage %d features %d", (int)now->points, (int)now->stage,
                   (int)now->features);
     if (run->calls == 1 && has_target)
-        right = finite ? missed == (bound > now->target) && unproved == 0 : missed == 0 && unproved == 1;
+        right = finite ? missed == (bound > now->target) && unproved == (run->trial->estimate && !missed)
+                       : missed == 0 && unproved == 1;
     else
         right = missed + unproved <= (has_target ? run->calls : 0);
     if (!right)

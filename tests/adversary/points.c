@@ -239,6 +239,7 @@ static void draw_weights(struct trial *trial)
         if (kind >= 6 && (random_chance(random, 0.03) || j == trial->count / (kind == 6 ? 4 : 2)))
             weight = most;
         trial->point[j].weight = weight;
+        trial->point[j].weightless = weight == 0;
     }
 }
 
