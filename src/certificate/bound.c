@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "certificate/internal.h"
+#include "kernels/kernels.h"
 #include "kernels/exponential.h"
 
 /* So often what follows from a distance is put in again. */
@@ -14,23 +15,26 @@
  *   |g|_{H^-1} <= |v|_{H^-1} + sum e_k width_k,     |v|^2_{H^-1} <= v.y + sum |v_k| f_k,     f_k <= width_k theta */
 struct decrement {
     double product, sizes; /* v.y, and the sum of its terms' sizes */
-    double doubt, widths;  /* sum e_k width_k, sum |v_k| width_k */
+    double widths, doubt;  /* sum |v_k| width_k, sum e_k width_k */
 };
 
+/* Free coordinates have no part of x in v, though at_x has numbers for them. */
 static struct decrement measure_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
                                           const struct kf_tracked *tracked)
 {
     const struct kf_objective *objective = &problem->objective;
-    double mean = kf_inverse_weight(objective), ridge = 2 * objective->lambda;
-    const double *width = curvature->width, *at_sum = curvature->at_sum, *at_x = curvature->at_x;
-    struct decrement found = {0, 0, 0, 0};
-    for (size_t k = 0; k < curvature->size; k++) {
-        double of_sum = mean * tracked->sum[k], of_x = k < objective->free ? 0 : ridge * problem->x[k], v = of_sum + of_x;
-        double term = v * (mean * at_sum[k] + ridge * at_x[k]);
+    double mean = kf_inverse_weight(objective), ridge = 2 * objective->lambda, unit = 6 * KF_UNIT, sums[4];
+    size_t free = objective->free;
+    struct kf_decrement rest = {tracked->sum + free,    problem->x + free,   curvature->at_sum + free,
+                                curvature->at_x + free, tracked->off + free, curvature->width + free};
+    objective->kernels->decrement(curvature->size - free, mean, ridge, unit, &rest, sums);
+    struct decrement found = {sums[0], sums[1], sums[2], sums[3]};
+    for (size_t k = 0; k < free; k++) {
+        double v = mean * tracked->sum[k], term = v * (mean * curvature->at_sum[k] + ridge * curvature->at_x[k]);
         found.product += term;
         found.sizes += fabs(term);
-        found.widths += width[k] * fabs(v);
-        found.doubt += width[k] * (mean * tracked->off[k] + 6 * KF_UNIT * (fabs(of_sum) + fabs(of_x)));
+        found.widths += curvature->width[k] * fabs(v);
+        found.doubt += curvature->width[k] * (mean * tracked->off[k] + unit * fabs(v));
     }
     return found;
 }

@@ -98,10 +98,10 @@ static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *a
 {
     double products[3] = {0}; /* of older versions */
     double *older[] = {&products[0], &products[1], &products[2]};
-    double *reals[] = {&curvature->weight,  &curvature->lambda, &curvature->leverage, &curvature->stretch,
-                       &curvature->lost,    &curvature->most,   &curvature->inflation, &curvature->measured};
-    double *rounding[] = {&curvature->operations, &curvature->slack,   &curvature->sum_length, &curvature->x_length,
-                          &curvature->sum_off,    &curvature->x_off,   &curvature->blur};
+    double *reals[] = {&curvature->weight, &curvature->lambda, &curvature->leverage,  &curvature->stretch,
+                       &curvature->lost,   &curvature->most,   &curvature->inflation, &curvature->measured};
+    double *rounding[] = {&curvature->operations, &curvature->slack, &curvature->sum_length, &curvature->x_length,
+                          &curvature->sum_off,    &curvature->x_off, &curvature->blur};
     for (size_t k = 0; k < 3 && archive->version < KF_VERSION_WITH_ROUNDING; k++)
         kf_archive_real(archive, older[k]);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
@@ -355,12 +355,14 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
 
 struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c)
 {
-    struct kf_heritage heritage = {
-        .c = c, .slack = curvature->slack, .size = curvature->size, .known = curvature->certified ? curvature->known : 0};
+    struct kf_heritage heritage = {.c = c,
+                                   .slack = curvature->slack,
+                                   .size = curvature->size,
+                                   .known = curvature->certified ? curvature->known : 0};
     if (heritage.known && !curvature->plain && !kf_leverages_are_marked(curvature)) {
         for (size_t k = 0; k < curvature->size; k++)
-            heritage.margin = fmax(heritage.margin, kf_hessian_margin(curvature, k) /
-                                                        curvature->hessian[k * curvature->capacity + k]);
+            heritage.margin = fmax(heritage.margin,
+                                   kf_hessian_margin(curvature, k) / curvature->hessian[k * curvature->capacity + k]);
         copy_matrix(curvature, curvature->hessian, curvature->inverse);
         heritage.compares = true;
     }
@@ -550,6 +552,8 @@ double kf_curvature_bend(const struct kf_curvature *curvature, const struct kf_p
 static double size_of_row(const struct kf_curvature *curvature, const keepfit_row *row)
 {
     double sizes = 0;
+    if (!row->index)
+        return kf_kernels_best()->sized_dot(row->count, row->value, curvature->width).second;
     for (size_t e = 0; e < row->count; e++)
         sizes += fabs(row->value[e]) * curvature->width[row->index ? row->index[e] : e];
     return sizes;
@@ -569,8 +573,8 @@ static double change_sum(struct kf_curvature *curvature, const struct kf_problem
     problem->objective.kernels->add(curvature->size, factor, bent, curvature->at_sum);
     on_row = fmax(on_row, 0) + kf_gamma(2 * (double)row.count + 8) * sizes * sizes;
     curvature->sum_length += fabs(factor) * sqrt(on_row) * KF_UPWARD;
-    curvature->sum_off += fabs(factor) * kf_gamma((double)row.count + 8) * sizes * KF_UPWARD +
-                          2 * KF_UNIT * curvature->sum_length;
+    curvature->sum_off +=
+        fabs(factor) * kf_gamma((double)row.count + 8) * sizes * KF_UPWARD + 2 * KF_UNIT * curvature->sum_length;
     return on_row;
 }
 

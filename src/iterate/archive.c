@@ -87,10 +87,8 @@ static void archive_counts(struct kf_objective *objective, struct kf_archive *ar
         kf_archive_real(archive, reals[k]);
     kf_archive_count(archive, &objective->longest, SIZE_MAX);
     size_t columns = objective->hidden ? 0 : objective->slots;
-    for (size_t k = 0; k < columns; k++) {
-        kf_archive_real(archive, &objective->columns[k].mass);
-        kf_archive_real(archive, &objective->columns[k].most);
-    }
+    kf_archive_reals(archive, objective->mass, columns);
+    kf_archive_reals(archive, objective->most, columns);
 }
 
 void kf_problem_archive(struct kf_problem *problem, struct kf_archive *archive)

@@ -26,7 +26,8 @@ keepfit_status kf_problem_create(struct kf_problem *problem, const keepfit_optio
     if (status != KEEPFIT_OK)
         return status;
     bool projects = !kf_domain_is_whole(&problem->domain);
-    if (!kf_problem_vector(problem, &problem->x) || !kf_problem_vector(problem, &problem->doubt) || (projects && !kf_problem_vector(problem, &problem->scratch)) ||
+    if (!kf_problem_vector(problem, &problem->x) || !kf_problem_vector(problem, &problem->doubt) ||
+        (projects && !kf_problem_vector(problem, &problem->scratch)) ||
         (projects && !kf_problem_vector(problem, &problem->spare)))
         return kf_fail_memory(error);
     return KEEPFIT_OK;
@@ -42,7 +43,8 @@ void kf_problem_free(struct kf_problem *problem)
         free(problem->factors[k]);
     free(problem->objective.scores);
     free(problem->objective.pair_sums);
-    free(problem->objective.columns);
+    free(problem->objective.mass);
+    free(problem->objective.most);
     kf_network_free(&problem->objective);
     kf_iterate_free(&problem->iterate);
     kf_points_free(&problem->points);
@@ -119,16 +121,22 @@ static bool grow_factors(struct kf_problem *problem, size_t needed)
     return true;
 }
 
+static bool grow_zeros(double **array, size_t *capacity, size_t needed)
+{
+    size_t before = *capacity;
+    if (needed <= before)
+        return true;
+    if (!KF_RESERVE(*array, *capacity, needed))
+        return false;
+    memset(*array + before, 0, (*capacity - before) * sizeof **array);
+    return true;
+}
+
 /* One for each slot, or, of user-written objectives, for each number of x. */
 static bool grow_columns(struct kf_objective *objective, size_t needed)
 {
-    size_t before = objective->columns_capacity;
-    if (objective->hidden || needed <= before)
-        return true;
-    if (!KF_RESERVE(objective->columns, objective->columns_capacity, needed))
-        return false;
-    memset(objective->columns + before, 0, (objective->columns_capacity - before) * sizeof *objective->columns);
-    return true;
+    return objective->hidden || (grow_zeros(&objective->mass, &objective->mass_capacity, needed) &&
+                                 grow_zeros(&objective->most, &objective->most_capacity, needed));
 }
 
 /* The memory for an objective of the new size. */

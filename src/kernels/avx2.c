@@ -7,6 +7,7 @@
 
 #include "kernels/elements.inc"
 #include "kernels/loops.inc"
+#include "kernels/rounding.inc"
 
 #include "kernels/dense_strips.inc"
 

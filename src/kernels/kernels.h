@@ -37,6 +37,12 @@ struct kf_strip {
     size_t rows, columns, depth, below;
 };
 
+/* What |g|_{H^-1} is made of (certificate/bound.c): the gradient's sum, x, what H^-1 makes of both, what the sum's numbers may be off by, and
+ * the roots of H^-1's diagonal. */
+struct kf_decrement {
+    const double *sum, *x, *at_sum, *at_x, *off, *width;
+};
+
 struct kf_kernels {
     const char *name;
     double (*dot)(size_t count, const double *a, const double *b);
@@ -71,6 +77,19 @@ struct kf_kernels {
     void (*logistic_slopes)(size_t count, const double *target, double *z);
     /* The last three of the arrays from the others. */
     void (*doubts)(size_t count, double concordance, struct kf_doubts *doubts);
+
+    /* ---- sizes, for what rounding may have done ---- */
+
+    /* The sums of a_k b_k and of |a_k b_k| */
+    struct kf_pair (*sized_dot)(size_t count, const double *a, const double *b);
+    /* off += share |a| + unit |sum|, number by number */
+    void (*widen)(size_t count, double share, const double *a, double unit, const double *sum, double *off);
+    /* mass += weight |a|, most = max(most, |a|), number by number */
+    void (*count_sizes)(size_t count, double weight, const double *a, double *mass, double *most);
+    /* With v = mean sum + ridge x, y = mean at_sum + ridge at_x: the sums of v y, |v y|, width |v| and
+     * width (mean off + unit (|mean sum| + |ridge x|)). */
+    void (*decrement)(size_t count, double mean, double ridge, double unit, const struct kf_decrement *of,
+                      double *sums);
 
     /* ---- what the functions of dense.h are made of ---- */
 

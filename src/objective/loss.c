@@ -73,11 +73,11 @@ static double logistic_curve_bound(double delta)
     return 0.25;
 }
 
-static double logistic_bend(double z, double b, double delta, double blur)
+/* p(1-p) is less than p, and changes by exp(blur) at most; exp(t) <= 1 + 2t up to 1. */
+static double logistic_bend(double z, double b, double delta, double slope, double blur)
 {
-    UNUSED(delta);
-    double here = kf_logistic_tail(b * z, 1) * kf_logistic_tail(-b * z, 1);
-    return fmin(0.25, here * kf_exp_any(blur) * (1 + 0x1p-40) + 0x1p-960);
+    UNUSED(z), UNUSED(b), UNUSED(delta);
+    return blur < 1 ? fmin(0.25, fabs(slope) * (1 + 2 * blur) * (1 + 0x1p-40) + 0x1p-960) : 0.25;
 }
 
 static double logistic_slope_bound(double score, double b, double delta)
@@ -107,8 +107,9 @@ static void huber_curve(const double *z, size_t outputs, double b, double delta,
     curve[0] = fabs(z[0] - b) <= delta ? 2 : 0;
 }
 
-static double huber_bend(double z, double b, double delta, double blur)
+static double huber_bend(double z, double b, double delta, double slope, double blur)
 {
+    UNUSED(slope);
     double past = fabs(z - b) - delta;
     return past > blur + 0x1p-50 * (fabs(z - b) + delta) ? 0 : 2;
 }
@@ -147,8 +148,9 @@ static double hinge_curve_bound(double delta)
     return 1 / delta;
 }
 
-static double hinge_bend(double z, double b, double delta, double blur)
+static double hinge_bend(double z, double b, double delta, double slope, double blur)
 {
+    UNUSED(slope);
     double short_by = 1 - b * z, off = blur + 0x1p-50 * (1 + fabs(z));
     return short_by + off < 0 || short_by - off > delta ? 0 : 1 / delta;
 }

@@ -34,8 +34,8 @@ struct kf_loss {
     void (*curves_of)(size_t count, const double *slopes, double *curves);
     /* The largest eigenvalue that curve can have anywhere. */
     double (*curve_bound)(double delta);
-    /* The same for scores within `blur` of z; NULL: that of anywhere has to do. */
-    double (*bend)(double z, double b, double delta, double blur);
+    /* The same for scores within `blur` of z, where the slope is this; NULL: that of anywhere has to do. */
+    double (*bend)(double z, double b, double delta, double slope, double blur);
     /* The largest |slope| for scores within [-score, score] (of the score vector's norm). */
     double (*slope_bound)(double score, double b, double delta);
     bool probabilities;

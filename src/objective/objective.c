@@ -48,11 +48,12 @@ static void count_row(struct kf_objective *objective, const keepfit_row *row, do
 {
     if (!objective->loss || objective->hidden) /* nothing is proved, or the user's gradients are counted in each pass */
         return;
-    for (size_t e = 0; e < row->count; e++) {
-        struct kf_column *column = &objective->columns[row->index ? row->index[e] : e];
-        double size = fabs(row->value[e]);
-        column->mass += weight * size;
-        column->most = size > column->most ? size : column->most;
+    if (!row->index)
+        objective->kernels->count_sizes(row->count, weight, row->value, objective->mass, objective->most);
+    for (size_t e = 0; row->index && e < row->count; e++) {
+        double size = fabs(row->value[e]), *most = &objective->most[row->index[e]];
+        objective->mass[row->index[e]] += weight * size;
+        *most = size > *most ? size : *most;
     }
     objective->longest = row->count > objective->longest ? row->count : objective->longest;
 }
@@ -85,14 +86,21 @@ bool kf_objective_discount(struct kf_objective *objective, size_t j)
            !kf_sum_is_sharp(&objective->weights) || !kf_sum_is_sharp(&objective->zeros);
 }
 
+void kf_objective_clear_columns(struct kf_objective *objective)
+{
+    for (size_t k = 0; k < objective->mass_capacity; k++)
+        objective->mass[k] = 0;
+    for (size_t k = 0; k < objective->most_capacity; k++)
+        objective->most[k] = 0;
+}
+
 void kf_objective_recount(struct kf_objective *objective)
 {
     objective->weight_total = objective->curvature_most = 0;
     objective->weights = objective->zeros = (struct kf_sum){0};
     objective->row_most = objective->row_masses = objective->target_most = 0;
     objective->longest = 0;
-    if (objective->columns)
-        memset(objective->columns, 0, objective->columns_capacity * sizeof *objective->columns);
+    kf_objective_clear_columns(objective);
     for (size_t j = 0; j < objective->points->count; j++)
         kf_objective_count(objective, j);
 }

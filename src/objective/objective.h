@@ -15,11 +15,6 @@
 #include "objective/loss.h"
 #include "objective/view.h"
 
-/* What all points have in one slot: sum w_j |a_j|, and max |a_j| (rounding.h). */
-struct kf_column {
-    double mass, most;
-};
-
 struct kf_objective {
     const struct kf_objective_type *type;
     const struct kf_loss *loss;         /* linear models */
@@ -39,8 +34,8 @@ struct kf_objective {
     size_t spread_capacity;
     size_t free; /* leading coordinates of x that are neither regularised nor held by the domain */
 
-    double lambda;         /* at this stage */
-    double weight_total;   /* W_i: weights.high */
+    double lambda;       /* at this stage */
+    double weight_total; /* W_i: weights.high */
     struct kf_sum weights;
     double curvature_most; /* max over j of w_j * (curvature bound of loss_j) */
     struct kf_sum zeros;   /* sum of w_j times the loss where all scores are 0; 0 for user-written objectives */
@@ -48,8 +43,8 @@ struct kf_objective {
     size_t zero_outputs;   /* 0: not known yet */
     double row_most;       /* the largest |row|, free coordinates not counted */
     double target_most;    /* the largest |target| */
-    struct kf_column *columns;
-    size_t columns_capacity;
+    double *mass, *most;   /* what all points have in each slot: sum w_j |a_j|, and max |a_j| (rounding.h) */
+    size_t mass_capacity, most_capacity;
     size_t longest;    /* entries of the longest row */
     double row_masses; /* sum of w_j |row j| */
     uint64_t fo;
@@ -104,6 +99,7 @@ void kf_objective_count(struct kf_objective *objective, size_t j);
  * without it: it was most of what there was, or W has lost digits. */
 bool kf_objective_discount(struct kf_objective *objective, size_t j);
 void kf_objective_recount(struct kf_objective *objective);
+void kf_objective_clear_columns(struct kf_objective *objective);
 /* Its loss where all scores are 0. */
 double kf_loss_at_zero(struct kf_objective *objective, size_t j);
 

@@ -91,7 +91,7 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
     size_t from = chunk * pass->count / pass->chunks, to = (chunk + 1) * pass->count / pass->chunks;
     memset(sum, 0, kf_dimension(objective) * sizeof *sum);
     if (objective->callbacks)
-        memset(objective->columns, 0, objective->columns_capacity * sizeof *objective->columns);
+        kf_objective_clear_columns(objective);
     if (kf_is_single(objective)) {
         sum_singles(pass, from, to, sum);
         return;
@@ -102,7 +102,7 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
         objective->type->factors(objective, &x, j, factors);
         objective->type->add(objective, 1, j, factors, sum);
         for (size_t k = 0; k < pass->each && objective->callbacks; k++)
-            objective->columns[k].mass += fabs(factors[k]); /* for the rounding of this sum (rounding.h) */
+            objective->mass[k] += fabs(factors[k]); /* for the rounding of this sum (rounding.h) */
     }
 }
 

@@ -24,7 +24,7 @@ double kf_score_most(const struct kf_objective *objective, const double *x)
     for (size_t k = 0; k < outputs; k++) {
         double sum = 0;
         for (size_t slot = 0; slot < objective->slots; slot++)
-            sum += objective->columns[slot].most * fabs(x[slot * outputs + k]);
+            sum += objective->most[slot] * fabs(x[slot * outputs + k]);
         most = fmax(most, sum);
     }
     return most * KF_UPWARD;
@@ -44,6 +44,10 @@ static struct blurred look_at_scores(const struct kf_objective *objective, const
 {
     size_t outputs = objective->outputs;
     double most = 0, score = 0;
+    if (outputs == 1 && !row->index) {
+        struct kf_pair dot = objective->kernels->sized_dot(row->count, row->value, x);
+        return (struct blurred){dot.first, kf_gamma((double)row->count + 8) * dot.second};
+    }
     for (size_t k = 0; k < outputs; k++) {
         double sum = 0, sizes = 0;
         for (size_t e = 0; e < row->count; e++) {
@@ -64,11 +68,14 @@ static double bend_most(const struct kf_objective *objective)
 }
 
 /* What the slopes of point j may be off by for its scores' sake. */
-static double rounding_of_slopes(const struct kf_objective *objective, size_t j, struct blurred at)
+static double rounding_of_slopes(const struct kf_objective *objective, size_t j, const double *factors,
+                                 struct blurred at)
 {
+    double weight = objective->points->place[j].weight, slope = weight > 0 ? factors[0] / weight : 0;
     double target = objective->points->place[j].target;
     bool knows = objective->loss->bend && objective->outputs == 1;
-    double bend = knows ? objective->loss->bend(at.score, target, objective->delta, 2 * at.blur) : bend_most(objective);
+    double bend =
+        knows ? objective->loss->bend(at.score, target, objective->delta, slope, 2 * at.blur) : bend_most(objective);
     return bend * at.blur + KF_UNIT * units_of_many(objective->outputs);
 }
 
@@ -84,9 +91,10 @@ void kf_rounding_of_pass(const struct kf_objective *objective, const double *x, 
 {
     size_t outputs = objective->outputs;
     double depth = kf_pass_depth(objective), upward = KF_UPWARD * (1 + kf_gamma((double)objective->points->count));
-    if (!objective->loss) { /* the user's own gradients are taken to be what they are; the pass has added up their sizes */
+    if (!objective
+             ->loss) { /* the user's own gradients are taken to be what they are; the pass has added up their sizes */
         for (size_t k = 0; k < kf_dimension(objective); k++)
-            off[k] = kf_gamma(depth) * objective->columns[k].mass * upward;
+            off[k] = kf_gamma(depth) * objective->mass[k] * upward;
         return;
     }
     if (is_constant(objective)) {
@@ -99,7 +107,7 @@ void kf_rounding_of_pass(const struct kf_objective *objective, const double *x, 
                    bend_most(objective) * kf_score_rounding(objective, z);
     for (size_t slot = 0; slot < objective->slots; slot++)
         for (size_t k = 0; k < outputs; k++)
-            off[slot * outputs + k] = share * objective->columns[slot].mass * upward + KF_UNDERFLOW;
+            off[slot * outputs + k] = share * objective->mass[slot] * upward + KF_UNDERFLOW;
 }
 
 /* number += term, exactly but for what `low` is off by. */
@@ -121,7 +129,8 @@ static double product(double a, double b, double *low)
 }
 
 /* The scores of point j, as if with twice the digits and then rounded. */
-static struct blurred close_scores(const struct kf_objective *objective, const keepfit_row *row, const double *x, double *z)
+static struct blurred close_scores(const struct kf_objective *objective, const keepfit_row *row, const double *x,
+                                   double *z)
 {
     size_t outputs = objective->outputs;
     double blur = 0, twice = kf_gamma((double)row->count + 8);
@@ -155,7 +164,7 @@ void kf_gradient_sum_closely(struct kf_objective *objective, const double *x, co
         kf_loss_slopes(objective->loss, factors, outputs, place->target, objective->delta, factors);
         for (size_t k = 0; k < outputs; k++)
             factors[k] *= place->weight;
-        double of_scores = place->weight * rounding_of_slopes(objective, j, scores);
+        double of_scores = place->weight * rounding_of_slopes(objective, j, factors, scores);
         for (size_t e = 0; e < row.count; e++)
             for (size_t k = 0; k < outputs; k++) {
                 size_t at = (row.index ? row.index[e] : e) * outputs + k;
@@ -180,7 +189,7 @@ static void rounding_of_own(const struct kf_objective *objective, const double *
 }
 
 double kf_rounding_of_point(const struct kf_objective *objective, const double *x, size_t j, const double *factors,
-                          double blur, const struct kf_tracked *tracked)
+                            double blur, const struct kf_tracked *tracked)
 {
     if (!objective->loss)
         rounding_of_own(objective, factors, tracked);
@@ -190,11 +199,13 @@ double kf_rounding_of_point(const struct kf_objective *objective, const double *
     size_t outputs = objective->outputs;
     struct blurred scores = look_at_scores(objective, &row, x);
     scores.blur += blur;
-    double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, scores);
+    double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, factors, scores);
     for (size_t k = 0; k < outputs; k++) {
         double share = (common + (SLOPE_UNITS + 2) * KF_UNIT * fabs(factors[k])) * KF_UPWARD;
         const double unit = KF_UNIT * KF_UPWARD;
-        for (size_t e = 0; e < row.count; e++) {
+        if (outputs == 1 && !row.index)
+            objective->kernels->widen(row.count, share, row.value, unit, tracked->sum, tracked->off);
+        for (size_t e = 0; (outputs > 1 || row.index) && e < row.count; e++) {
             size_t at = (row.index ? row.index[e] : e) * outputs + k;
             tracked->off[at] += share * fabs(row.value[e]) + unit * fabs(tracked->sum[at]);
         }
@@ -214,7 +225,7 @@ double kf_rounding_length(const struct kf_objective *objective, const double *x,
         return 0;
     keepfit_row row = kf_points_row(objective->points, j);
     struct blurred scores = look_at_scores(objective, &row, x);
-    double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, scores);
+    double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, factors, scores);
     *blur = scores.blur;
     double share = sqrt((double)outputs) * common + (SLOPE_UNITS + 2) * KF_UNIT * size;
     double upward = KF_UPWARD * (1 + kf_gamma((double)row.count + (double)outputs));
@@ -228,11 +239,11 @@ void kf_rounding_of_correction(const struct kf_objective *objective, double most
     double upward = KF_UPWARD * (1 + kf_gamma((double)objective->points->count)), many = kf_gamma(operations + 16);
     double share = many * objective->loss->curve_bound(objective->delta) * most * upward;
     for (size_t k = 0; k < objective->slots; k++)
-        tracked->off[k] += share * objective->columns[k].mass + many * fabs(tracked->sum[k]);
+        tracked->off[k] += share * objective->mass[k] + many * fabs(tracked->sum[k]);
 }
 
-void kf_rounding_of_follow(const struct kf_objective *objective, const double *x, const double *step,
-                           double operations, const struct kf_tracked *tracked)
+void kf_rounding_of_follow(const struct kf_objective *objective, const double *x, const double *step, double operations,
+                           const struct kf_tracked *tracked)
 {
     double along = kf_score_most(objective, step), curve = objective->loss->curve_bound(objective->delta);
     double upward = KF_UPWARD * (1 + kf_gamma((double)objective->points->count));
@@ -240,7 +251,7 @@ void kf_rounding_of_follow(const struct kf_objective *objective, const double *x
     double share = curve * (many * along + 2 * KF_UNIT * (along + kf_score_most(objective, x))) * upward;
     double ridge = 16 * KF_UNIT * objective->lambda * objective->weight_total * KF_UPWARD;
     for (size_t k = 0; k < objective->slots; k++)
-        tracked->off[k] += share * objective->columns[k].mass + many * fabs(tracked->sum[k]) + ridge * fabs(step[k]);
+        tracked->off[k] += share * objective->mass[k] + many * fabs(tracked->sum[k]) + ridge * fabs(step[k]);
 }
 
 void kf_complete_doubt(const struct kf_objective *objective, const struct kf_tracked *tracked, const double *x,
