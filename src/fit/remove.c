@@ -4,10 +4,18 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/centre.h"
 #include "fit/durable.h"
 
-/* W and the largest curvature from all points: W loses digits to subtraction, and a maximum cannot be taken back. */
-static void compute_constants(keepfit_fit *fit)
+static void update_lambda(keepfit_fit *fit)
+{
+    struct kf_objective *objective = &fit->problem.objective;
+    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
+        objective->lambda = fit->options->lambda_total / objective->weight_total;
+}
+
+/* W loses digits to subtraction, and a maximum cannot be taken back. */
+void kf_fit_compute_constants(keepfit_fit *fit)
 {
     struct kf_problem *problem = &fit->problem;
     struct kf_objective *objective = &problem->objective;
@@ -16,6 +24,7 @@ static void compute_constants(keepfit_fit *fit)
     for (size_t j = 0; j < problem->points.count; j++)
         kf_objective_count(objective, j);
     fit->left = 0;
+    update_lambda(fit);
 }
 
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
@@ -65,9 +74,8 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     objective->zero_total = fmax(objective->zero_total - weight * kf_loss_at_zero(objective, j), 0);
     kf_points_remove(&problem->points, j);
     if (++fit->left > problem->points.count)
-        compute_constants(fit);
-    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
-        objective->lambda = fit->options->lambda_total / objective->weight_total;
+        kf_fit_compute_constants(fit);
+    update_lambda(fit);
     return true;
 }
 
@@ -109,6 +117,7 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
     bool room = true;
     for (size_t k = count; k > 0 && room; k--) /* the last first: the others keep their places */
         room = kf_fit_drop(fit, (size_t)indices[k - 1]);
+    room = room && kf_centre_removed(fit, count);
     if (count > 1)
         kf_fit_allow(fit); /* what it took to take them out is not counted */
     status = kf_fit_settle(fit);

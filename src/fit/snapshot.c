@@ -4,9 +4,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/centre.h"
 
-/* 1 has no points whose slopes are older than x (method/hold.h). */
-#define SNAPSHOT_VERSION 3
+/* 1 has no points whose slopes are older than x (method/hold.h). 4 has centres of columns, and is written where there are some. */
+#define SNAPSHOT_VERSION 4
+#define SNAPSHOT_UNCENTRED 3
 #define NAME_ROOM 64
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -69,7 +71,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
 /* All parts, in order: sizes come before what has them. */
 static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
-    size_t version = SNAPSHOT_VERSION, points = fit->problem.points.count;
+    size_t version = kf_centre_matters(fit) ? SNAPSHOT_VERSION : SNAPSHOT_UNCENTRED, points = fit->problem.points.count;
     kf_archive_count(archive, &version, SNAPSHOT_VERSION);
     kf_archive_require(archive, version >= 1);
     archive->version = version;
@@ -79,6 +81,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     archive_method(fit, archive, error);
     if (archive->status == KEEPFIT_OK)
         kf_problem_archive(&fit->problem, archive);
+    if (version > SNAPSHOT_UNCENTRED && archive->status == KEEPFIT_OK)
+        kf_centre_archive(fit, archive);
     struct kf_running *running = &fit->running[fit->running_count - 1];
     if (running->method->archive && archive->status == KEEPFIT_OK)
         running->method->archive(&fit->problem, running->state, archive);

@@ -292,6 +292,15 @@ static void exact_leave(struct kf_problem *problem, void *state, size_t j)
     exact->factor_size = exact->behind = 0;
 }
 
+/* S and q are of other rows. */
+static void exact_forget(struct kf_problem *problem, void *state)
+{
+    struct exact *exact = state;
+    (void)problem;
+    exact->left = SIZE_MAX / 2; /* more than are present: summed anew before anything is made of them */
+    exact->factor_size = exact->behind = 0;
+}
+
 /* The lower triangle of the first `size` columns. */
 static void archive_triangle(const struct exact *exact, double *matrix, size_t size, struct kf_archive *archive)
 {
@@ -341,6 +350,7 @@ const struct kf_method kf_exact = {
     .state_size = sizeof(struct exact),
     .create = exact_create,
     .stage = exact_stage,
+    .forget = exact_forget,
     .leave = exact_leave,
     .take = exact_take,
     .settle = exact_settle,
