@@ -126,27 +126,6 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
     return outcome;
 }
 
-static int by_column(const void *a, const void *b)
-{
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return (first > second) - (first < second);
-}
-
-static bool is_barred(const keepfit_fit *fit, uint32_t column)
-{
-    return fit->barred_count && bsearch(&column, fit->barred, fit->barred_count, sizeof column, by_column) != NULL;
-}
-
-/* The column is never centred again. */
-static bool bar(keepfit_fit *fit, uint32_t column)
-{
-    if (!KF_RESERVE(fit->barred, fit->barred_capacity, fit->barred_count + 1))
-        return false;
-    fit->barred[fit->barred_count++] = column;
-    qsort(fit->barred, fit->barred_count, sizeof column, by_column);
-    return true;
-}
-
 static void leave_out(struct kf_centres *centres, uint32_t column)
 {
     size_t kept = 0;
@@ -156,18 +135,15 @@ static void leave_out(struct kf_centres *centres, uint32_t column)
     centres->count = kept;
 }
 
-/* As many as can be, where rows do not allow all of them. False: out of memory. */
+/* As many as can be: points of weight 0, which have no say, may stand in the way. False: out of memory. */
 static bool adopt_rows(keepfit_fit *fit, struct kf_centres *next)
 {
     uint32_t column = 0;
     enum kf_centred outcome;
     if (!fit->given_x && !kf_problem_vector(&fit->problem, &fit->given_x))
         return false;
-    while ((outcome = rewrite_rows(fit, next, &column)) == KF_CENTRED_INEXACT) {
-        if (!bar(fit, column))
-            return false;
+    while ((outcome = rewrite_rows(fit, next, &column)) == KF_CENTRED_INEXACT)
         leave_out(next, column);
-    }
     return outcome == KF_CENTRED;
 }
 
@@ -208,7 +184,7 @@ static bool adopt(keepfit_fit *fit, struct kf_centres *next)
 static bool give_up(keepfit_fit *fit, uint32_t column)
 {
     struct kf_centres next = {0};
-    bool room = bar(fit, column);
+    bool room = true;
     for (size_t k = 0; k < fit->centres.count && room; k++)
         if (fit->centres.at[k].column != column)
             room = kf_centres_add(&next, fit->centres.at[k].column, fit->centres.at[k].value);
@@ -296,7 +272,7 @@ static bool begin(const keepfit_fit *fit, size_t j, struct ranges *ranges)
         uint32_t column = (row.index ? row.index[k] : (uint32_t)k) - 1;
         if (next < end && next->column == column)
             room = begin_range(ranges, *next++);
-        else if (is_far(fit, row.value[k], 0) && !is_barred(fit, column))
+        else if (is_far(fit, row.value[k], 0))
             room = begin_range(ranges, (struct kf_centre){column, 0});
     }
     return room;
@@ -382,43 +358,40 @@ static uint64_t stride(uint64_t count)
     return power;
 }
 
+void kf_centre_leaves(keepfit_fit *fit, size_t j)
+{
+    const struct kf_points *points = &fit->problem.points;
+    keepfit_row newest = kf_points_row(points, points->count - 1);
+    for (size_t k = 1; suits(fit) && k < newest.count && !fit->look_due; k++)
+        if (is_far(fit, newest.value[k], 0)) {
+            uint32_t column = (newest.index ? newest.index[k] : (uint32_t)k) - 1;
+            double other = kf_centres_cell(points, j, (struct kf_centre){column, 0}).value;
+            fit->look_due = !is_far(fit, newest.value[k], other - newest.value[k]);
+        }
+}
+
 bool kf_centre_arrived(keepfit_fit *fit)
 {
-    return !suits(fit) || fit->arrived % stride(fit->problem.points.count) || look(fit);
+    bool due = fit->look_due || fit->arrived % stride(fit->problem.points.count) == 0;
+    fit->look_due = false;
+    return !suits(fit) || !due || look(fit);
 }
 
 bool kf_centre_removed(keepfit_fit *fit, uint64_t count)
 {
     uint64_t present = fit->problem.points.count, left = fit->arrived - present, each = stride(present);
-    return !suits(fit) || !present || left / each == (left - count) / each || look(fit);
+    bool due = fit->look_due || left / each != (left - count) / each;
+    fit->look_due = false;
+    return !suits(fit) || !due || look(fit);
 }
 
 /* ---- keeping ---- */
-
-bool kf_centre_matters(const keepfit_fit *fit)
-{
-    return fit->centres.count || fit->barred_count;
-}
 
 static void archive_column(struct kf_archive *archive, uint32_t *column, size_t most)
 {
     size_t number = *column;
     kf_archive_count(archive, &number, most);
     *column = (uint32_t)number;
-}
-
-static void archive_barred(keepfit_fit *fit, struct kf_archive *archive, size_t most)
-{
-    size_t count = fit->barred_count;
-    kf_archive_count(archive, &count, most + 1);
-    kf_archive_require(archive, !archive->reading || kf_archive_holds(archive, count));
-    for (size_t k = 0; k < count && archive->status == KEEPFIT_OK; k++) {
-        uint32_t column = archive->reading ? 0 : fit->barred[k];
-        archive_column(archive, &column, most);
-        kf_archive_require(archive, !archive->reading || k == 0 || column > fit->barred[k - 1]);
-        if (archive->status == KEEPFIT_OK && archive->reading && !bar(fit, column))
-            archive->status = KEEPFIT_NO_MEMORY;
-    }
 }
 
 /* The centres themselves, read into `next`. */
@@ -444,7 +417,6 @@ void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
     struct kf_centres next = {0};
     uint32_t column;
     kf_archive_require(archive, suits(fit) && slots > 1);
-    archive_barred(fit, archive, most);
     archive_centres(fit, archive, &next, most);
     if (!archive->reading || archive->status != KEEPFIT_OK || next.count == 0) {
         kf_centres_free(&next);
@@ -459,10 +431,4 @@ void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
         fit->centres = next;
     else
         kf_centres_free(&next);
-}
-
-void kf_centre_free(keepfit_fit *fit)
-{
-    kf_centres_free(&fit->centres);
-    free(fit->barred);
 }

@@ -191,7 +191,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->labels.label);
     free(fit->arrivals);
     free(fit->indices);
-    kf_centre_free(fit);
+    kf_centres_free(&fit->centres);
     kf_durable_close(fit->durable); /* rows lie in it */
     kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);

@@ -38,9 +38,8 @@ struct keepfit_fit {
     struct kf_labels labels;
 
     struct kf_centres centres; /* what the history's columns are kept less of (centre.h) */
-    uint32_t *barred;          /* columns that cannot be, ascending */
-    size_t barred_count, barred_capacity;
-    double *given_x; /* the iterate for rows as they came, where some are centred */
+    bool look_due;             /* before the stage that is to come */
+    double *given_x;           /* the iterate for rows as they came, where some are centred */
 
     const struct kf_method *asked; /* the method named by the options */
     struct kf_choice choice;

@@ -64,6 +64,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     size_t count = problem->points.count;
     if (j > 0 && !write_arrivals(fit))
         return false;
+    kf_centre_leaves(fit, j);
     if (running->method->leave)
         running->method->leave(problem, running->state, j);
     kf_iterate_write(problem);
@@ -117,14 +118,14 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
     bool room = true;
     for (size_t k = count; k > 0 && room; k--) /* the last first: the others keep their places */
         room = kf_fit_drop(fit, (size_t)indices[k - 1]);
-    room = room && kf_centre_removed(fit, count);
+    bool seen = !room || kf_centre_removed(fit, count);
     if (count > 1)
         kf_fit_allow(fit); /* what it took to take them out is not counted */
     status = kf_fit_settle(fit);
     fit->seconds += kf_fit_clock() - start;
-    if (!room && status == KEEPFIT_OK)
+    if (!(room && seen) && status == KEEPFIT_OK)
         status = kf_fail_memory(&fit->error);
-    if (!room && fit->durable) /* the journal has them all */
+    if (!seen || (!room && fit->durable)) /* they have left; the journal has them all */
         kf_fail_memory(&fit->death);
     return kf_durable_acknowledge(fit, status);
 }

@@ -71,7 +71,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
 /* All parts, in order: sizes come before what has them. */
 static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
-    size_t version = kf_centre_matters(fit) ? SNAPSHOT_VERSION : SNAPSHOT_UNCENTRED, points = fit->problem.points.count;
+    size_t version = fit->centres.count ? SNAPSHOT_VERSION : SNAPSHOT_UNCENTRED, points = fit->problem.points.count;
     kf_archive_count(archive, &version, SNAPSHOT_VERSION);
     kf_archive_require(archive, version >= 1);
     archive->version = version;
