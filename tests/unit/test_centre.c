@@ -461,12 +461,13 @@ static keepfit_fit *move(keepfit_fit *from, const char *options)
 static void test_snapshots(struct tap *tap, const char *method, const char *loss)
 {
     for (size_t k = 0; k < sizeof stories / sizeof stories[0]; k++) {
+        if (strcmp(method, "table") == 0 && stories[k].step > 0)
+            continue; /* its steps take long where a column varies by so much */
         char options[200];
         snprintf(options, sizeof options, "loss=%s lambda=0.001 intercept=true epsilon=1e-2 inner=8 method=%s %s", loss,
                  method, stories[k].options);
         struct cloud *cloud = stamped(loss, &stories[k], START, 7);
-        if (strcmp(method, "table") != 0) /* whose steps take for ever on such columns */
-            cloud->value[90][0] = 0.1;    /* cannot be centred */
+        cloud->value[90][0] = 0.1; /* cannot be centred */
         keepfit_fit *whole = fit_from(options), *parts = fit_from(options);
         size_t present[COUNT + 1], same_present[COUNT + 1], count = 0, count_of_parts = 0;
         bool same = true;
