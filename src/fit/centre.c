@@ -427,8 +427,8 @@ void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
     kf_archive_require(archive, outcome != KF_CENTRED_INEXACT);
     if (outcome == KF_CENTRED_MEMORY)
         archive->status = KEEPFIT_NO_MEMORY;
+    struct kf_centres *of_no_use = outcome == KF_CENTRED ? &fit->centres : &next;
+    kf_centres_free(of_no_use);
     if (outcome == KF_CENTRED)
         fit->centres = next;
-    else
-        kf_centres_free(&next);
 }
