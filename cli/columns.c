@@ -10,24 +10,30 @@
 #define FEATURES_MOST 100000
 #define ENTRIES_LEAST 10 /* a column must have been met this often to have a say */
 #define RATIO_MOST 1000
+#define FAR 1e9 /* from 0: that many times the variance, for the square (docs/data.md) */
 
 static bool make_room(struct columns *columns, size_t needed)
 {
     if (needed <= columns->count)
         return true;
     size_t count = needed + needed / 2;
-    double *square = realloc(columns->square, count * sizeof *square);
-    if (square)
-        columns->square = square;
-    uint64_t *entries = realloc(columns->entries, count * sizeof *entries);
-    if (entries)
-        columns->entries = entries;
-    if (!square || !entries)
+    struct column_sizes *sizes = realloc(columns->sizes, count * sizeof *sizes);
+    if (!sizes)
         return false;
-    memset(square + columns->count, 0, (count - columns->count) * sizeof *square);
-    memset(entries + columns->count, 0, (count - columns->count) * sizeof *entries);
+    memset(sizes + columns->count, 0, (count - columns->count) * sizeof *sizes);
+    columns->sizes = sizes;
     columns->count = count;
     return true;
+}
+
+static void take(struct column_sizes *sizes, double value)
+{
+    if (value == 0)
+        return;
+    if (sizes->entries++ == 0)
+        sizes->first = value;
+    sizes->square += value * value;
+    sizes->varied += (value - sizes->first) * (value - sizes->first);
 }
 
 void columns_see(struct columns *columns, const keepfit_row *row)
@@ -40,13 +46,16 @@ void columns_see(struct columns *columns, const keepfit_row *row)
         columns->done = true; /* a warning is not worth failing for, nor much memory */
         return;
     }
-    for (size_t k = 0; k < row->count; k++) {
-        size_t feature = row->index ? row->index[k] : k;
-        if (row->value[k] != 0) {
-            columns->square[feature] += row->value[k] * row->value[k];
-            columns->entries[feature]++;
-        }
-    }
+    for (size_t k = 0; k < row->count; k++)
+        take(&columns->sizes[row->index ? row->index[k] : k], row->value[k]);
+}
+
+/* What a step has to do with; 0: nothing. */
+static double size_of(const struct columns *columns, const struct column_sizes *sizes)
+{
+    double entries = (double)sizes->entries;
+    bool far = sizes->entries == columns->rows && sizes->square > FAR * sizes->varied;
+    return sqrt((columns->centred && far ? sizes->varied : sizes->square) / entries);
 }
 
 void columns_warn(struct columns *columns, const char *name)
@@ -54,9 +63,11 @@ void columns_warn(struct columns *columns, const char *name)
     size_t small = 0, large = 0;
     double least = INFINITY, most = 0;
     for (size_t k = 0; k < columns->count && !columns->done; k++) {
-        if (columns->entries[k] < ENTRIES_LEAST)
+        if (columns->sizes[k].entries < ENTRIES_LEAST)
             continue;
-        double size = sqrt(columns->square[k] / (double)columns->entries[k]);
+        double size = size_of(columns, &columns->sizes[k]);
+        if (size == 0)
+            continue;
         if (size < least) {
             least = size;
             small = k;
@@ -74,6 +85,5 @@ void columns_warn(struct columns *columns, const char *name)
 
 void columns_free(struct columns *columns)
 {
-    free(columns->square);
-    free(columns->entries);
+    free(columns->sizes);
 }

@@ -4,12 +4,19 @@
 
 #include "keepfit.h"
 
+/* Of a column's entries that are not 0. */
+struct column_sizes {
+    double square;        /* the sum of their squares, */
+    double first, varied; /* and of those less the first */
+    uint64_t entries;
+};
+
 struct columns {
-    double *square; /* sum of squares of the entries that are not 0 */
-    uint64_t *entries;
+    struct column_sizes *sizes;
     size_t count;
     uint64_t rows;
     bool done;
+    bool centred; /* an intercept is free: columns far from 0 count by how they vary */
 };
 
 void columns_see(struct columns *columns, const keepfit_row *row);

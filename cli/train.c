@@ -506,6 +506,7 @@ static int finish(struct training *training)
         return training->broken.status ? fail_status(training->broken.status, training->broken.message) : code;
     if (skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)skipped);
+    training->columns.centred = strcmp(keepfit_options_get(arguments->options, "intercept"), "true") == 0;
     if (!arguments->quiet)
         columns_warn(&training->columns, info.name);
     if (!arguments->quiet)

@@ -363,7 +363,7 @@ typedef struct keepfit_objective {
 
 KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                                      keepfit_fit **fit, keepfit_error *error);
-/* x itself: dimension numbers (for built-in objectives, bias first, then [feature][output]; for a network bias first, then
+/* x itself, in the units of the rows as they came: dimension numbers (for built-in objectives, bias first, then [feature][output]; for a network bias first, then
  * [feature][unit], and behind these [unit, then bias][class]). */
 KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 

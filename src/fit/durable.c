@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "fit/centre.h"
 #include "fit/snapshot.h"
 
 /* A checkpoint may take this share of the time. */
@@ -143,15 +144,15 @@ static size_t first_from(const keepfit_fit *fit, uint64_t arrival)
     return low;
 }
 
-/* A segment is full: its rows are used where they lie in the file, and their memory is free. Where it cannot be mapped they
- * stay in memory. */
+/* A segment is full: its rows are used where they lie in the file, and their memory is free. Where it cannot be mapped, or they
+ * are kept less their columns' centres, they stay in memory. */
 static void leave_memory(keepfit_fit *fit, uint64_t first_record)
 {
     struct kf_durable *durable = fit->durable;
     struct kf_points *points = &fit->problem.points;
     size_t first = first_from(fit, durable->in_memory), j = first;
     keepfit_error unused;
-    if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK &&
+    if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK && !fit->centres.count &&
         kf_points_lend(points, first)) {
         struct kf_cursor cursor = {durable->journal.segment_count - 1, 0};
         const struct kf_record *record;
@@ -324,16 +325,16 @@ static uint64_t feature_of(const keepfit_row *row, size_t k)
 keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const keepfit_point *point)
 {
     uint64_t j;
-    double lead;
+    keepfit_point there;
+    const keepfit_row *row = &point->row;
     if (!keepfit_fit_find(fit, arrival, &j))
         return KEEPFIT_END;
-    const keepfit_row *row = &point->row, there = kf_points_row(&fit->problem.points, (size_t)j);
-    size_t extra = kf_fit_lead(fit, &lead);
-    bool same = there.count == row->count + extra &&
-                kf_fit_label(fit, fit->problem.points.place[j].target) == point->target &&
-                fit->problem.points.place[j].weight == point->weight;
+    keepfit_status status = keepfit_fit_point(fit, j, &there);
+    if (status != KEEPFIT_OK)
+        return status;
+    bool same = there.row.count == row->count && there.target == point->target && there.weight == point->weight;
     for (size_t k = 0; same && k < row->count; k++)
-        same = there.value[k + extra] == row->value[k] && feature_of(&there, k + extra) == feature_of(row, k) + extra;
+        same = there.row.value[k] == row->value[k] && feature_of(&there.row, k) == feature_of(row, k);
     return same ? KEEPFIT_OK : KEEPFIT_DATA;
 }
 
@@ -344,11 +345,13 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     const struct kf_journal *journal = &fit->durable->journal;
     struct kf_archive archive = {0};
     keepfit_status status = KEEPFIT_OK;
+    double lead;
+    bool leads = kf_fit_lead(fit, &lead);
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
-        keepfit_point point = {.row = kf_points_row(points, j),
-                               .target = kf_fit_label(fit, points->place[j].target),
-                               .weight = points->place[j].weight};
-        status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, NULL, error); /* the lead is in the row */
+        keepfit_point point;
+        status = keepfit_fit_point(fit, j, &point);
+        if (status == KEEPFIT_OK)
+            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, leads ? &lead : NULL, error);
     }
     if (status == KEEPFIT_OK)
         status = kf_writer_sync(writer, error);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "fit/centre.h"
 #include "fit/durable.h"
 
 keepfit_point kf_block_point(const keepfit_block *block, size_t k)
@@ -82,6 +82,8 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
     if (status != KEEPFIT_OK)
         return status;
     kf_fit_account(fit);
+    if (!kf_centre_arrived(fit))
+        return kf_fail_memory(&fit->error);
     kf_iterate_suit(&fit->problem);
     const struct kf_running *running = &fit->running[fit->running_count - 1];
     bool weighs = fit->problem.objective.weight_total > 0;
@@ -224,16 +226,9 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
     if (index >= fit->problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu: %zu are present", (unsigned long long)index,
                        fit->problem.points.count);
-    keepfit_row row = kf_points_row(&fit->problem.points, (size_t)index);
-    if (kf_fit_has_lead(fit)) { /* features are as they were before the bias came in front of them */
-        row.count--;
-        row.value++;
-        if (row.index && !KF_RESERVE(fit->indices, fit->indices_capacity, row.count))
-            return kf_fail_memory(&fit->error);
-        for (size_t k = 0; row.index && k < row.count; k++)
-            fit->indices[k] = row.index[k + 1] - 1;
-        row.index = row.index ? fit->indices : NULL;
-    }
+    keepfit_row row;
+    if (!kf_centre_read_row(fit, (size_t)index, &row))
+        return kf_fail_memory(&fit->error);
     const struct kf_place *place = &fit->problem.points.place[index];
     *point = (keepfit_point){.row = row,
                              .target = kf_fit_label(fit, place->target),

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/centre.h"
 #include "fit/durable.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
@@ -200,6 +201,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->arrivals);
     free(fit->indices);
     free(fit->classes.seen);
+    kf_centres_free(&fit->centres);
     kf_durable_close(fit->durable); /* rows lie in it */
     kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);
@@ -257,8 +259,7 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
     return check_row(fit, &point->row, point->weight, error);
 }
 
-/* The functions f_j are no longer those that gradients were remembered of. */
-static void forget(keepfit_fit *fit)
+void kf_fit_forget(keepfit_fit *fit)
 {
     const struct kf_running *running = at_work(fit);
     if (fit->running_count && running->method->forget)
@@ -275,7 +276,7 @@ bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
         slots = objective->slots;
     if (fit->labels.kind == KF_MANY_CLASSES && classes > outputs) {
         outputs = classes;
-        forget(fit);
+        kf_fit_forget(fit);
     }
     return kf_problem_resize(&fit->problem, slots, outputs);
 }
@@ -290,7 +291,7 @@ static void swap_classes(keepfit_fit *fit)
     kf_scale(kf_size(problem), -1, problem->x);
     kf_project(problem, problem->x);
     kf_load(problem);
-    forget(fit);
+    kf_fit_forget(fit);
 }
 
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
@@ -308,13 +309,20 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point)
 {
     keepfit_point mapped = *point;
     double lead;
-    if (!kf_fit_learn_label(fit, point->target, &mapped.target))
+    struct kf_points *points = &fit->problem.points;
+    struct kf_centred_row centred;
+    if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
         return false;
-    if (!fit->recalled)
-        return kf_points_append(&fit->problem.points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL);
-    struct kf_place place = *fit->recalled++;
-    place.target = mapped.target;
-    return kf_points_append_lent(&fit->problem.points, &place);
+    if (fit->recalled && !fit->centres.count) {
+        struct kf_place place = *fit->recalled;
+        place.target = mapped.target;
+        return kf_points_append_lent(points, &place);
+    }
+    mapped.row = centred.row;
+    if (!kf_points_append(points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL))
+        return false;
+    points->place[points->count - 1].filled = centred.filled;
+    return true;
 }
 
 keepfit_status kf_fit_overflown(keepfit_fit *fit)
@@ -458,7 +466,7 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
         return status;
     kf_points_prefetch_row(&fit->problem.points, first);
     kf_fit_account(fit);
-    status = run_stage(fit);
+    status = kf_centre_arrived(fit) ? run_stage(fit) : kf_fail_memory(&fit->error);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
     return status;

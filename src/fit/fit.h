@@ -3,6 +3,7 @@
 #define KF_FIT_H
 
 #include "base/archive.h"
+#include "history/centres.h"
 #include "iterate/problem.h"
 #include "method/method.h"
 #include "objective/labels.h"
@@ -60,6 +61,10 @@ struct keepfit_fit {
     keepfit_objective callbacks; /* a copy; used by user-written objectives */
     struct kf_problem problem;
     struct kf_labels labels;
+
+    struct kf_centres centres; /* what the history's columns are kept less of (centre.h) */
+    bool look_due;             /* before the stage that is to come */
+    double *given_x;           /* the iterate for rows as they came, where some are centred */
 
     const struct kf_method *asked; /* the method named by the options */
     struct kf_choice choice;
@@ -120,6 +125,10 @@ double kf_fit_label(const keepfit_fit *fit, double target);
 keepfit_status kf_fit_read(keepfit_fit *fit);
 /* A point has come. False: out of memory. */
 bool kf_fit_arrive(keepfit_fit *fit);
+/* The functions f_j are no longer those that gradients were remembered of. */
+void kf_fit_forget(keepfit_fit *fit);
+/* W, lambda and the maxima from all points. */
+void kf_fit_compute_constants(keepfit_fit *fit);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
 bool kf_fit_drop(keepfit_fit *fit, size_t j);
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fit/fit.h"
+#include "fit/centre.h"
 #include "kernels/kernels.h"
 #include "model/model.h"
 
@@ -20,9 +20,9 @@ static void copy_layer(const double *x, double lead, size_t rows, size_t columns
         memcpy(weights, x + (lead != 0) * columns, rows * columns * sizeof *weights);
 }
 
-static void copy_weights(const keepfit_fit *fit, keepfit_model *model)
+static void copy_weights(keepfit_fit *fit, keepfit_model *model)
 {
-    const double *x = fit->problem.x;
+    const double *x = kf_centre_read_x(fit);
     size_t outputs = model->outputs, hidden = model->hidden;
     if (!hidden) {
         copy_layer(x, model->bias, fit->features, outputs, model->intercepts, model->weights);

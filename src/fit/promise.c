@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "fit/centre.h"
 #include "fit/fit.h"
 
 #define STAGE_TOIL 1e8
@@ -157,7 +158,7 @@ void kf_fit_keep_account(keepfit_fit *fit)
     struct kf_problem *problem = &fit->problem;
     struct kf_tally *tally = &fit->tally;
     bool estimated = problem->options->guarantee != KF_GUARANTEE_PROVED;
-    double bound = problem->bound;
+    double bound = problem->bound = kf_centre_bound(fit, problem->bound); /* of the model as it is given out */
     if (!isfinite(bound))
         problem->bound = NAN;
     else

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "fit/fit.h"
+#include "fit/centre.h"
 #include "kernels/kernels.h"
 
 const keepfit_options *keepfit_fit_options(const keepfit_fit *fit)
@@ -73,7 +73,8 @@ keepfit_no_proof keepfit_fit_no_proof(const keepfit_fit *fit, const char **reaso
 const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
 {
     *dimension = kf_size(&fit->problem);
-    return kf_read(&fit->problem);
+    kf_read(&fit->problem);
+    return kf_centre_read_x(fit);
 }
 
 /* The bound at x, from a pass of gradients. */
@@ -146,7 +147,7 @@ static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measureme
     if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
         result->objective = kf_objective_value(&problem->objective, problem->x);
     if (what & KEEPFIT_MEASURE_BOUND)
-        result->bound = measure_bound(problem);
+        result->bound = kf_centre_bound(fit, measure_bound(problem));
     return what & KEEPFIT_MEASURE_OPTIMUM ? measure_optimum(fit, result) : KEEPFIT_OK;
 }
 

@@ -4,7 +4,22 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/centre.h"
 #include "fit/durable.h"
+
+static void update_lambda(keepfit_fit *fit)
+{
+    struct kf_objective *objective = &fit->problem.objective;
+    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
+        objective->lambda = fit->options->lambda_total / objective->weight_total;
+}
+
+void kf_fit_compute_constants(keepfit_fit *fit)
+{
+    kf_objective_recount(&fit->problem.objective);
+    fit->left = 0;
+    update_lambda(fit);
+}
 
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
 {
@@ -43,6 +58,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     size_t count = problem->points.count;
     if (j > 0 && !write_arrivals(fit))
         return false;
+    kf_centre_leaves(fit, j);
     if (running->method->leave)
         running->method->leave(problem, running->state, j);
     kf_iterate_write(problem);
@@ -51,12 +67,9 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     bool stale = kf_objective_discount(objective, j);
     kf_points_remove(&problem->points, j);
     kf_fit_forget_classes(fit);
-    if (++fit->left > problem->points.count || stale) {
-        kf_objective_recount(objective);
-        fit->left = 0;
-    }
-    if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
-        objective->lambda = fit->options->lambda_total / objective->weight_total;
+    if (++fit->left > problem->points.count || stale)
+        kf_fit_compute_constants(fit);
+    update_lambda(fit);
     return true;
 }
 
@@ -98,13 +111,14 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
     bool room = true;
     for (size_t k = count; k > 0 && room; k--) /* the last first: the others keep their places */
         room = kf_fit_drop(fit, (size_t)indices[k - 1]);
+    bool seen = !room || kf_centre_removed(fit, count);
     if (count > 1)
         kf_fit_allow(fit); /* what it took to take them out is not counted */
     status = kf_fit_settle(fit);
     fit->seconds += kf_fit_clock() - start;
-    if (!room && status == KEEPFIT_OK)
+    if (!(room && seen) && status == KEEPFIT_OK)
         status = kf_fail_memory(&fit->error);
-    if (!room && fit->durable) /* the journal has them all */
+    if (!seen || (!room && fit->durable)) /* they have left; the journal has them all */
         kf_fail_memory(&fit->death);
     return kf_durable_acknowledge(fit, status);
 }

@@ -4,9 +4,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "fit/centre.h"
 
-/* 1 has no points whose slopes are older than x (method/hold.h); 4 has what rounding may have done, the whole tally, and patience
- * (promise.c). */
+/* 1 has no points whose slopes are older than x (method/hold.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
+ * and centres of columns. */
 #define SNAPSHOT_VERSION 4
 #define NAME_ROOM 64
 
@@ -82,6 +83,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     archive_method(fit, archive, error);
     if (archive->status == KEEPFIT_OK)
         kf_problem_archive(&fit->problem, archive);
+    if (version >= KF_VERSION_WITH_ROUNDING && archive->status == KEEPFIT_OK)
+        kf_centre_archive(fit, archive);
     struct kf_running *running = &fit->running[fit->running_count - 1];
     if (running->method->archive && archive->status == KEEPFIT_OK)
         running->method->archive(&fit->problem, running->state, archive);

@@ -11,7 +11,8 @@
 struct kf_place {
     double *value;
     uint32_t count;
-    uint32_t dense;
+    uint32_t dense : 1;
+    uint32_t filled : 1; /* has entries that did not come with it (centres.h) */
     double target, weight;
 };
 

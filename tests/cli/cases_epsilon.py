@@ -76,3 +76,27 @@ def case_window(box, method):
 def case_window_refused(box):
     box.write("data.svm", libsvm(numbers(5)))
     box.try_run("train", "--window", "0", "data.svm").refused(2, "--window").silent()
+
+
+@over(("squared", "logistic"))
+def case_times_beside_an_intercept(box, loss):
+    """Unix times are held and proved as if they had been centred by hand, and predictions are in their units."""
+    rows = numbers(80) if loss == "squared" else two_classes((1, 2), rows=80, noise=0.2)
+    hand = [([round(20 * row[0], 3)] + row[1:], target) for row, target in rows]
+    times = [([1.7e9 + row[0]] + row[1:], target) for row, target in hand]
+    hand = [([row[0] - 1.7e9] + row[1:], target) for row, target in times]
+    words = ("train", "--json", "--gap", "--loss", loss, "--intercept", "--epsilon", "1e-6")
+    told, found = {}, {}
+    for name, data in (("times", times), ("hand", hand)):
+        box.write(name + ".svm", libsvm(data))
+        result = box.run(*words, "--model", name + ".kf", name + ".svm")
+        result.check("times larger" not in result.error, "expected no warning of a column's scale")
+        told[name] = result.json
+        lines = box.run("predict", "--output", "margin" if loss == "logistic" else "value", name + ".kf", name + ".svm").text
+        found[name] = [float(line) for line in lines.split("\n")[:-1]]
+    same(told["times"]["missed"], 0, "missed stages")
+    same(told["times"]["unproved"], told["hand"]["unproved"], "stages without a proof")
+    assert told["times"]["gap"] <= told["times"]["bound"] <= 1e-6, told["times"]
+    assert told["times"]["fo"] <= 3 * told["hand"]["fo"], (told["times"]["fo"], told["hand"]["fo"])
+    assert near(told["times"]["optimum"], told["hand"]["optimum"], 1e-9), told
+    assert max(abs(a - b) for a, b in zip(found["times"], found["hand"])) < 1e-2, "predictions"

@@ -285,6 +285,7 @@ size_t fit_operations(struct operation *list, size_t most, size_t share)
     static const char *const others[] = {
         "loss=squared window=4 lambda=0.1 intercept=true",
         "loss=softmax lambda=0.1 intercept=true",
+        "loss=huber window=4 lambda=1e-12 intercept=true method=csvrg", /* columns are centred */
         "loss=logistic lambda=0.1 intercept=true domain=ball:1",
         "loss=logistic window=4 lambda=0.1 method=table",
         "loss=logistic lambda=0.1 domain=ball:1",
