@@ -46,14 +46,22 @@ static void measure_norms(struct kf_problem *problem)
     iterate->since_norms = 0;
 }
 
-void kf_scaled_read(struct kf_problem *problem)
+static void multiply(struct kf_problem *problem)
 {
     struct kf_iterate *iterate = &problem->iterate;
     double s = iterate->view.s, c = iterate->view.c;
     kf_scaled_write(problem);
     for (size_t k = 0; k < kf_size(problem); k++)
         problem->x[k] = s * *v_of(iterate, k) + c * m_of(iterate, k);
-    iterate->read = true;
+}
+
+/* Where s*v and c*m are large and nearly cancel, the norms that keep x in a ball are off: who reads it gets one that is inside. */
+void kf_scaled_read(struct kf_problem *problem)
+{
+    multiply(problem);
+    if (problem->iterate.norms)
+        kf_project(problem, problem->x);
+    problem->iterate.read = true;
 }
 
 static void reset_scales(struct kf_problem *problem)
@@ -209,10 +217,10 @@ static void forget_v(struct kf_problem *problem, double c, double drift)
 /* |x|^2 in the domain's coordinates, the long way. */
 static double square_of_iterate(struct kf_problem *problem)
 {
-    const double *x = kf_read(problem);
+    multiply(problem);
     problem->iterate.read = false;
     size_t free = problem->objective.free;
-    return kf_square(kf_size(problem) - free, x + free);
+    return kf_square(kf_size(problem) - free, problem->x + free);
 }
 
 static void project_on_ball(struct kf_problem *problem)
