@@ -5,7 +5,22 @@
 #define KF_READER_H
 
 #include "base/error.h"
+#include "stream/classes.h"
 #include "stream/lines.h"
+
+/* Whether targets may be texts. EITHER: the first one decides for all. */
+enum kf_texts { KF_TEXTS_NEVER, KF_TEXTS_EITHER, KF_TEXTS_ALWAYS };
+
+/* What the rows are for. */
+struct kf_wanted {
+    const keepfit_schema *schema; /* while opening: what is known of the columns; NULL: nothing */
+    bool fixed;                   /* for a model: the rows have its features, no more and no fewer */
+    uint64_t features;            /* then: how many these are */
+    bool exact;                   /* and whether that is known, or only how many there were in sparse rows */
+    bool spare;                   /* features that the model does not have are left out */
+    bool targets;                 /* targets are wanted; otherwise nobody looks at them */
+    enum kf_texts texts;
+};
 
 /* What a reader is given, and what it tells besides the points. */
 struct kf_input {
@@ -13,10 +28,15 @@ struct kf_input {
     const char *name; /* as messages call it */
     const keepfit_options *options;
     struct kf_source *source;
-    uint64_t line;    /* set by next: where the point or the failure stood */
-    uint64_t total;   /* set by open, where the format tells the number of rows */
-    uint64_t skipped; /* set by open: bad rows passed over already */
-    bool bad_row;     /* set by next: the failure concerns this row alone, the next one can still be read */
+    struct kf_wanted wanted;
+    struct kf_classes *classes; /* what targets that are texts stand for */
+    struct kf_schema columns;   /* set by open: what the columns are called, where there are columns */
+    bool labelled;              /* set by open: the points have targets */
+    bool sparse;                /* set by open: columns of zeros leave no trace in the points */
+    uint64_t line;              /* set by next: where the point or the failure stood */
+    uint64_t total;             /* set by open, where the format tells the number of rows */
+    uint64_t skipped;           /* set by open: bad rows passed over already */
+    bool bad_row;               /* set by next: the failure concerns this row alone, the next one can still be read */
 };
 
 struct kf_reader {

@@ -57,8 +57,8 @@ keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepf
 {
     if (strcmp(path, "-") == 0 && strcmp(table->input->path, "-") == 0)
         return kf_fail(error, KEEPFIT_USAGE, "standard input cannot give both the rows and the --targets");
-    keepfit_status status = kf_columns_choose(&table->columns, "none", NULL, table->input->options->max_features,
-                                              table->input->name, error);
+    keepfit_status status = kf_columns_choose(&table->columns, "none", NULL, table->input, error);
+    table->input->labelled = true;
     if (status != KEEPFIT_OK)
         return status;
     char *copy = kf_copy_text(path);
@@ -76,8 +76,7 @@ keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepf
 
 keepfit_status kf_table_use_column(struct kf_table *table, const char *column, keepfit_error *error)
 {
-    return kf_columns_choose(&table->columns, column, NULL, table->input->options->max_features, table->input->name,
-                             error);
+    return kf_columns_choose(&table->columns, column, NULL, table->input, error);
 }
 
 static keepfit_status refuse(struct kf_table *table, const char *name, size_t column, double value,
@@ -102,11 +101,11 @@ static keepfit_status next_target(struct kf_table *table, const double **target,
     return status;
 }
 
-/* Everything but the target's column; in place of a copy, the array's own row where it can be. */
+/* Everything that is a feature; in place of a copy, the array's own row where it can be. */
 static keepfit_status take_row(struct kf_table *table, const double *value, keepfit_row *row, keepfit_error *error)
 {
     size_t target = table->columns.target, count = table->columns.count;
-    *row = (keepfit_row){.count = target == KF_NO_COLUMN ? count : count - 1, .value = value};
+    *row = (keepfit_row){.count = table->columns.features, .value = value};
     if (target == KF_NO_COLUMN || target == count - 1)
         return KEEPFIT_OK;
     if (!table->value && !(table->value = kf_allocate(count, sizeof *table->value)))
@@ -127,7 +126,7 @@ keepfit_status kf_table_next(struct kf_table *table, keepfit_point *point, keepf
     if (status != KEEPFIT_OK)
         return status;
     for (size_t k = 0; k < table->columns.count; k++)
-        if (!isfinite(value[k]))
+        if (!isfinite(value[k]) && (k != table->columns.target || table->input->wanted.targets))
             return refuse(table, table->input->name, k + 1, value[k], error);
     if (target && !isfinite(*target))
         return refuse(table, table->target_path, 0, *target, error);
@@ -135,6 +134,6 @@ keepfit_status kf_table_next(struct kf_table *table, keepfit_point *point, keepf
     if (target)
         point->target = *target;
     else if (table->columns.target != KF_NO_COLUMN)
-        point->target = value[table->columns.target];
+        point->target = table->input->wanted.targets ? value[table->columns.target] : 0;
     return take_row(table, value, &point->row, error);
 }
