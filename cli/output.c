@@ -136,6 +136,23 @@ int finish_standard_output(int code)
     return code == EXIT_DONE || code == EXIT_NOT_REACHED ? EXIT_FAILED : code;
 }
 
+void csv_text(FILE *file, const char *text)
+{
+    size_t length = strlen(text);
+    bool plain = text[strcspn(text, ",\"\r\n\t;#")] == '\0' && (!length || (*text != ' ' && text[length - 1] != ' '));
+    if (plain) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
 void json_text(FILE *file, const char *text)
 {
     fputc('"', file);

@@ -11,10 +11,16 @@ enum stored_kind { STORED_MODEL, STORED_JOURNAL, STORED_CHECKPOINT };
 
 enum stored_kind stored_kind(const char *path);
 
+/* The model that is kept there. Every command that needs one opens it by this. */
+keepfit_status stored_model(const char *path, keepfit_model **model, keepfit_error *error);
+
 /* Rows of the last layer's weights. */
 size_t stored_last_inputs(const keepfit_description *model);
 
 /* The model as JSON, with its weights if asked for. */
-void stored_model_json(FILE *file, const keepfit_description *model, bool weights);
+void stored_model_json(FILE *file, const keepfit_model *model, bool weights);
+
+/* A class as people call it: its name, or its number, written into `room` then. */
+const char *stored_class(const keepfit_schema *schema, double label, char room[32]);
 
 #endif

@@ -27,6 +27,7 @@ struct training {
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
     uint64_t safe; /* points that were last acknowledged */
+    size_t named;  /* classes whose names the fit has been told */
     int failed;    /* the journal's disk has failed: what there is, is shown all the same */
 };
 
@@ -172,6 +173,23 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
     return status;
 }
 
+/* The fit learns what the stream calls its columns and, as they come, its classes. */
+static keepfit_status pass_names(struct training *training)
+{
+    keepfit_schema schema;
+    keepfit_stream_schema(training->stream, &schema);
+    training->named = schema.classes;
+    return keepfit_fit_name(training->fit, &schema);
+}
+
+static keepfit_status push(struct training *training, const keepfit_point *point)
+{
+    keepfit_schema schema;
+    keepfit_stream_schema(training->stream, &schema);
+    keepfit_status status = schema.classes == training->named ? KEEPFIT_OK : pass_names(training);
+    return status == KEEPFIT_OK ? keepfit_fit_push(training->fit, point) : status;
+}
+
 static int push_all(struct training *training)
 {
     keepfit_point point;
@@ -190,7 +208,7 @@ static int push_all(struct training *training)
         if (status != KEEPFIT_OK)
             return fail_status(status, keepfit_stream_error(training->stream)->message);
         columns_see(&training->columns, &point.row);
-        status = keepfit_fit_push(training->fit, &point);
+        status = push(training, &point);
         code = status == KEEPFIT_OK ? after_stage(training, ++stage) : refused_point(training, status);
         status = KEEPFIT_OK;
     }
@@ -444,7 +462,10 @@ static int open_all(struct training *training)
     if (status == KEEPFIT_OK && !take_options(training))
         return fail(EXIT_FAILED, "out of memory");
     if (status == KEEPFIT_OK)
-        status = keepfit_stream_open(arguments->positional[0], arguments->options, &training->stream, &error);
+        status = keepfit_stream_open_for_fit(arguments->positional[0], arguments->options, training->fit,
+                                             &training->stream, &error);
+    if (status == KEEPFIT_OK && (status = pass_names(training)) != KEEPFIT_OK)
+        error = *keepfit_fit_error(training->fit);
     if (status == KEEPFIT_STOPPED)
         return stop_code();
     if (status != KEEPFIT_OK)
