@@ -10,6 +10,7 @@ bool kf_classes_open(struct kf_classes *classes, const keepfit_schema *schema)
         good = kf_schema_add_class(&classes->known, schema->label[k], schema->class_name[k]);
         classes->next = fmax(classes->next, floor(schema->label[k]) + 1);
     }
+    atomic_store(&classes->count, classes->known.classes);
     return good;
 }
 
@@ -19,14 +20,6 @@ void kf_classes_close(struct kf_classes *classes)
     pthread_mutex_destroy(&classes->lock);
 }
 
-size_t kf_classes_count(struct kf_classes *classes)
-{
-    pthread_mutex_lock(&classes->lock);
-    size_t count = classes->known.classes;
-    pthread_mutex_unlock(&classes->lock);
-    return count;
-}
-
 bool kf_classes_find(struct kf_classes *classes, const char *name, double *label)
 {
     pthread_mutex_lock(&classes->lock);
@@ -34,6 +27,7 @@ bool kf_classes_find(struct kf_classes *classes, const char *name, double *label
     bool good = keepfit_schema_label(&known, name, label);
     if (!good && (good = kf_schema_add_class(&classes->known, classes->next, name)))
         *label = classes->next++;
+    atomic_store(&classes->count, classes->known.classes);
     pthread_mutex_unlock(&classes->lock);
     return good;
 }

@@ -15,7 +15,7 @@
 #include "base/number.h"
 #include "base/options.h"
 #include "stream/column.h"
-#include "stream/reader.h"
+#include "stream/stream.h"
 #include "stream/token.h"
 
 struct csv {
@@ -169,6 +169,12 @@ static keepfit_status read_target(struct csv *reader, const struct kf_line *line
     if (strict && (text ? number : name))
         return KF_FAIL_ROW(reader->input, line, cell->start, error, "label '%s' is a %s, but those before are %ss",
                            kf_quote(quote, cell->text, cell->end), text ? "number" : "text", text ? "text" : "number");
+    if (name && !text && !reader->input->wanted.fixed)
+        return KF_FAIL_ROW(reader->input, line, cell->start, error, "target '%s' is not a number%s",
+                           kf_quote(quote, cell->text, cell->end),
+                           kf_texts_for(reader->input->options) == KF_TEXTS_NEVER
+                               ? " (classes may be texts, with --loss logistic, hinge or softmax)"
+                               : ", but the labels before are");
     if (text && cell->text < cell->end && (name || !strict))
         return read_class(reader, cell, value, error);
     return read_cell(reader, line, cell, column, value, error);
