@@ -198,7 +198,7 @@ static const struct model_format model_formats[] = {
 };
 
 /* Formats whose classes are numbers: which is which is said beside the file. */
-static void tell_classes(const struct arguments *arguments, const keepfit_schema *schema, const char *format)
+static void warn_of_classes(const struct arguments *arguments, const keepfit_schema *schema, const char *format)
 {
     for (size_t k = 0; k < schema->classes && !arguments->quiet; k++)
         warn("%s has no names of classes: %.17g stands for '%s'", format, schema->label[k], schema->class_name[k]);
@@ -220,7 +220,7 @@ static int export_model(const struct arguments *arguments, const struct model_fo
                           arguments->positional[0])
                    : format->write(file, model);
     if (code == EXIT_DONE && !format->names)
-        tell_classes(arguments, &schema, format->name);
+        warn_of_classes(arguments, &schema, format->name);
     keepfit_model_free(model);
     return code;
 }
@@ -283,7 +283,7 @@ static int export_points(const struct arguments *arguments, const struct point_f
     keepfit_journal_describe(journal, &info);
     keepfit_journal_schema(journal, &extent.schema);
     if (code == EXIT_DONE && !format->names)
-        tell_classes(arguments, &extent.schema, format->name);
+        warn_of_classes(arguments, &extent.schema, format->name);
     if (code == EXIT_DONE && info.damage)
         code = fail(EXIT_CORRUPT, "%s", info.damage);
     keepfit_journal_close(journal);

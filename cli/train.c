@@ -27,7 +27,7 @@ struct training {
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
     uint64_t safe; /* points that were last acknowledged */
-    size_t named;  /* classes whose names the fit has been told */
+    size_t named;  /* classes whose names the fit knows */
     int failed;    /* the journal's disk has failed: what there is, is shown all the same */
 };
 

@@ -334,7 +334,7 @@ KEEPFIT_API keepfit_status keepfit_stream_suit_model(keepfit_stream *stream, con
 /* The next point, valid until the next call; KEEPFIT_END after the last. With on-error skip, bad rows are passed
  * over and counted. */
 KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point);
-/* The same row by row: *skipped tells that a bad one stood there, and then there is no point. (A stream that has been read into
+/* The same row by row: *skipped says that a bad one stood there, and then there is no point. (A stream that has been read into
  * memory has no bad rows any more.) */
 KEEPFIT_API keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *point, bool *skipped);
 /* Calls `call` each time before the stream waits for input that is not there yet: the time to flush what was made of the rows so far.

@@ -43,7 +43,7 @@ class Kept:
         self.settings: Tuple = ()  # the parameters that it began with
         self.known = set() if fit else set(model.labels.tolist())
         self.new: Set[float] = set()  # classes that come with the next rows
-        self.named = -1  # classes whose names the fit has been told; not even those of the features
+        self.named = -1  # classes whose names the fit knows; not even those of the features
         self.cache: Dict[str, Any] = {}
 
     def __getstate__(self) -> Dict[str, Any]:

@@ -112,30 +112,30 @@ bool kf_schema_set_columns(struct kf_schema *schema, const keepfit_schema *colum
 
 /* ---- what is new ---- */
 
-static keepfit_status compare_names(const struct kf_schema *known, const keepfit_schema *told, keepfit_error *error)
+static keepfit_status compare_names(const struct kf_schema *known, const keepfit_schema *said, keepfit_error *error)
 {
-    if (known->features != told->features)
-        return kf_fail(error, KEEPFIT_DATA, "there are %zu named features, and before there were %zu", told->features,
+    if (known->features != said->features)
+        return kf_fail(error, KEEPFIT_DATA, "there are %zu named features, and before there were %zu", said->features,
                        known->features);
     for (size_t k = 0; k < known->features; k++)
-        if (strcmp(known->feature[k], told->feature[k]) != 0)
+        if (strcmp(known->feature[k], said->feature[k]) != 0)
             return kf_fail(error, KEEPFIT_DATA, "feature %zu is called '%.60s', and before it was '%.60s'", k + 1,
-                           told->feature[k], known->feature[k]);
+                           said->feature[k], known->feature[k]);
     return KEEPFIT_OK;
 }
 
 /* Names come in place of mere counts, and a greater count in place of a smaller one. */
-static keepfit_status columns_news(const struct kf_schema *known, const keepfit_schema *told, struct kf_schema *news,
+static keepfit_status columns_news(const struct kf_schema *known, const keepfit_schema *said, struct kf_schema *news,
                                    keepfit_error *error)
 {
-    bool something = told->features || told->target_at || told->target || told->weight;
-    if (known->feature && told->feature)
-        return compare_names(known, told, error);
-    bool better = !has_columns(known) || (!known->feature && told->feature && told->features >= known->features) ||
-                  (!known->feature && told->features > known->features);
+    bool something = said->features || said->target_at || said->target || said->weight;
+    if (known->feature && said->feature)
+        return compare_names(known, said, error);
+    bool better = !has_columns(known) || (!known->feature && said->feature && said->features >= known->features) ||
+                  (!known->feature && said->features > known->features);
     if (!something || !better)
         return KEEPFIT_OK;
-    return kf_schema_set_columns(news, told) ? KEEPFIT_OK : kf_fail_memory(error);
+    return kf_schema_set_columns(news, said) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
 /* Whether the class is known just so; KEEPFIT_DATA: its number or its name stands for another one. */
@@ -169,12 +169,12 @@ static keepfit_status class_news(const struct kf_schema *known, double label, co
     return kf_schema_add_class(news, label, name) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
-keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schema *told, struct kf_schema *news,
+keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schema *said, struct kf_schema *news,
                               keepfit_error *error)
 {
-    keepfit_status status = columns_news(known, told, news, error);
-    for (size_t k = 0; k < told->classes && status == KEEPFIT_OK; k++)
-        status = class_news(known, told->label[k], told->class_name[k], news, error);
+    keepfit_status status = columns_news(known, said, news, error);
+    for (size_t k = 0; k < said->classes && status == KEEPFIT_OK; k++)
+        status = class_news(known, said->label[k], said->class_name[k], news, error);
     if (status != KEEPFIT_OK)
         kf_schema_free(news);
     return status;

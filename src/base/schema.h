@@ -24,8 +24,8 @@ bool kf_schema_add_class(struct kf_schema *schema, double label, const char *nam
 /* Columns in place of those that are known. False: out of memory, and nothing has changed. */
 bool kf_schema_set_columns(struct kf_schema *schema, const keepfit_schema *columns);
 
-/* What `told` says that is not known yet. KEEPFIT_DATA: it contradicts what is known. */
-keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schema *told, struct kf_schema *news,
+/* What `said` says that is not known yet. KEEPFIT_DATA: it contradicts what is known. */
+keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schema *said, struct kf_schema *news,
                               keepfit_error *error);
 /* Adds what is new, which is emptied. False: out of memory. */
 bool kf_schema_learn(struct kf_schema *known, struct kf_schema *news);

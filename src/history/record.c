@@ -101,16 +101,16 @@ keepfit_point kf_record_point(const struct kf_record *record, bool lead, uint32_
 keepfit_status kf_record_names(const struct kf_record *record, struct kf_schema *known)
 {
     struct kf_archive archive = kf_archive_to_read(record->row, record->count);
-    struct kf_schema told = {0}, news = {0};
-    kf_schema_archive(&told, &archive);
+    struct kf_schema said = {0}, news = {0};
+    kf_schema_archive(&said, &archive);
     kf_archive_require(&archive, archive.at == archive.count);
-    keepfit_schema shown = kf_schema_show(&told);
+    keepfit_schema shown = kf_schema_show(&said);
     keepfit_status status = archive.status;
     if (status == KEEPFIT_OK)
         status = kf_schema_news(known, &shown, &news, NULL);
     if (status == KEEPFIT_OK && !kf_schema_learn(known, &news))
         status = KEEPFIT_NO_MEMORY;
-    kf_schema_free(&told);
+    kf_schema_free(&said);
     kf_schema_free(&news);
     return status == KEEPFIT_DATA ? KEEPFIT_CORRUPT : status;
 }

@@ -153,11 +153,11 @@ static void number_features(struct kf_columns *columns)
 }
 
 /* A table without names has as many features as the model, or says which column is none. */
-static keepfit_status check_number(struct kf_columns *columns, bool told, const struct kf_input *input,
+static keepfit_status check_number(struct kf_columns *columns, bool said, const struct kf_input *input,
                                    keepfit_error *error)
 {
     const struct kf_wanted *wanted = &input->wanted;
-    bool spare = wanted->spare && told;
+    bool spare = wanted->spare && said;
     if (columns->features == wanted->features)
         return KEEPFIT_OK;
     if (input->sparse && !wanted->exact && columns->features > wanted->features)

@@ -26,13 +26,13 @@ struct keepfit_stream {
     struct kf_source source;
     struct kf_input input;
     struct kf_classes classes;
-    struct kf_schema schema; /* as the caller is told: classes that he has had no point of yet are not in it */
+    struct kf_schema schema; /* as the caller sees it: classes that he has had no point of yet are not in it */
     keepfit_error error;
     bool broken; /* the error is one that stays */
     bool ended;  /* the reader has no more */
     uint64_t given, skipped, line;
-    uint64_t wide;              /* rows that were skipped since they have features that the model does not have */
-    uint64_t early;             /* bad rows from before the first good one, that row by row have not been told of yet */
+    uint64_t wide;  /* rows that were skipped since they have features that the model does not have */
+    uint64_t early; /* bad rows from before the first good one, that have not been given out row by row yet */
     uint64_t bytes_read, bytes; /* once the source is closed, or for another order of the same points */
 
     struct kf_kept own;
