@@ -160,8 +160,11 @@ static keepfit_status read_class(struct csv *reader, const struct cell *cell, do
 static keepfit_status read_target(struct csv *reader, const struct kf_line *line, const struct cell *cell,
                                   size_t column, double *value, keepfit_error *error)
 {
-    bool strict = reader->input->wanted.texts == KF_TEXTS_EITHER, name = is_name(cell);
-    bool number = kf_read_whole_real(cell->text, cell->end, value);
+    bool strict = reader->input->wanted.texts == KF_TEXTS_EITHER;
+    bool number = kf_quick_real(cell->text, value) == cell->end || kf_read_whole_real(cell->text, cell->end, value);
+    if (number && reader->texts == KF_TEXTS_NEVER)
+        return KEEPFIT_OK;
+    bool name = !number && is_name(cell);
     char quote[KF_QUOTE_SIZE];
     if (reader->texts == KF_TEXTS_EITHER && (name || number))
         reader->texts = name ? KF_TEXTS_ALWAYS : KF_TEXTS_NEVER;
@@ -180,19 +183,15 @@ static keepfit_status read_target(struct csv *reader, const struct kf_line *line
     return read_cell(reader, line, cell, column, value, error);
 }
 
-/* Where the cell goes: the target, the weight, a feature, or nowhere. */
-static keepfit_status take_value(struct csv *reader, const struct kf_line *line, const struct cell *cell, size_t column,
+/* A cell that is no feature: the target, the weight, or nothing. */
+static keepfit_status take_other(struct csv *reader, const struct kf_line *line, const struct cell *cell, size_t column,
                                  keepfit_point *point, keepfit_error *error)
 {
-    const struct kf_columns *columns = &reader->columns;
-    if (column == columns->target)
-        return reader->input->wanted.targets ? read_target(reader, line, cell, column, &point->target, error)
-                                             : KEEPFIT_OK;
-    if (column == columns->weight)
+    if (column == reader->columns.weight)
         return read_cell(reader, line, cell, column, &point->weight, error);
-    if (columns->feature[column] == KF_NO_COLUMN)
-        return KEEPFIT_OK;
-    return read_cell(reader, line, cell, column, &reader->value[columns->feature[column]], error);
+    if (column == reader->columns.target && reader->input->wanted.targets)
+        return read_target(reader, line, cell, column, &point->target, error);
+    return KEEPFIT_OK;
 }
 
 static keepfit_status read_row(struct csv *reader, const struct kf_line *line, keepfit_point *point,
@@ -210,7 +209,9 @@ static keepfit_status read_row(struct csv *reader, const struct kf_line *line, k
         if (column == columns)
             return KF_FAIL_ROW(reader->input, line, cell.start, error, "more than %zu cells, the first line's number",
                                columns);
-        status = take_value(reader, line, &cell, column, point, error);
+        size_t feature = reader->columns.feature[column];
+        status = feature == KF_NO_COLUMN ? take_other(reader, line, &cell, column, point, error)
+                                         : read_cell(reader, line, &cell, column, &reader->value[feature], error);
         if (status != KEEPFIT_OK)
             return status;
     }
