@@ -104,6 +104,23 @@ KEEPFIT_API void keepfit_options_watch(keepfit_options *options, const volatile 
 /* Whether the value was set, rather than left at its default. */
 KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const char *key);
 
+/* What people call the numbers. Inside, features are counted from 0 and classes are numbers; fits, models, journals and streams
+ * know the names besides, where the data have any. What is handed out belongs to the handle, as always. */
+typedef struct keepfit_schema {
+    size_t features;             /* as many as a row of the table has; 0: not known */
+    const char *const *feature;  /* [features] their names; NULL: they have none */
+    size_t target_at;            /* the target's column, from 1, the weights' not counted; 0: it has none */
+    const char *target, *weight; /* what the columns of target and weights are called; NULL: nothing */
+    size_t classes;              /* that have names; 0: they are numbers */
+    const double *label;         /* [classes] the number that stands for the class in points, models and predictions */
+    const char *const *class_name; /* [classes] */
+} keepfit_schema;
+
+/* The name of the class that a label stands for; NULL: it has none. */
+KEEPFIT_API const char *keepfit_schema_class(const keepfit_schema *schema, double label);
+/* And the other way round; false: no class has that name. */
+KEEPFIT_API bool keepfit_schema_label(const keepfit_schema *schema, const char *name, double *label);
+
 /* ---------------------------------------------------------------------------------------------------------
  * 2. One-call use
  * ------------------------------------------------------------------------------------------------------- */
@@ -173,6 +190,11 @@ KEEPFIT_API keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_bl
 
 /* A class that may come later: it has its place in the model from now on. Refuses a third one where the loss is for two. */
 KEEPFIT_API keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label);
+
+/* What features, target and classes are called. It may be said at any time, also bit by bit; what is known already is not said
+ * again, and KEEPFIT_DATA is what contradicts it. A journal remembers it, and models have it. */
+KEEPFIT_API keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema);
+KEEPFIT_API void keepfit_fit_schema(const keepfit_fit *fit, keepfit_schema *schema);
 
 /* Takes a point out again: `index` counts the points that are present, the oldest being 0. The model is then good for those
  * that remain, as after a push. With the option window the oldest leaves by itself when a point beyond that number comes. */
@@ -291,6 +313,18 @@ typedef struct keepfit_description {
 } keepfit_description;
 
 KEEPFIT_API void keepfit_model_describe(const keepfit_model *model, keepfit_description *description);
+KEEPFIT_API void keepfit_model_schema(const keepfit_model *model, keepfit_schema *schema);
+
+/* The probability of each class, description.classes numbers, in the order of description.labels, from a row's scores;
+ * KEEPFIT_USAGE where the loss has none. */
+KEEPFIT_API keepfit_status keepfit_model_probabilities(const keepfit_model *model, const double *scores,
+                                                       double *probabilities);
+
+/* The model's file as bytes, to be freed with free(), and a model from such bytes; `name` is what messages call them. */
+KEEPFIT_API keepfit_status keepfit_model_write(const keepfit_model *model, unsigned char **bytes, size_t *count,
+                                               keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_model_read(const unsigned char *bytes, size_t count, const char *name,
+                                              keepfit_model **model, keepfit_error *error);
 
 /* Writes a temporary file beside path, syncs it and renames it over path, so path always holds a whole model.
  * Refuses to replace anything but a regular file. */
@@ -308,16 +342,39 @@ typedef struct keepfit_stream keepfit_stream;
  * limit and scale are honoured here (shuffle and scale read everything first). */
 KEEPFIT_API keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options,
                                                keepfit_stream **stream, keepfit_error *error);
+/* The same for the points of a fit that knows what its features are called: columns with names find their places whatever their
+ * order, and classes keep their numbers. KEEPFIT_DATA: columns are missing, or are too many. */
+KEEPFIT_API keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_options *options,
+                                                       const keepfit_fit *fit, keepfit_stream **stream,
+                                                       keepfit_error *error);
+/* And for rows that a model is to predict: they must have its features, no more and no fewer; the targets may be missing.
+ * targets: points have those that the file has; otherwise nobody looks at them, and they are 0. The numbers of classes that are
+ * texts are the stream's own (keepfit_stream_schema), not the model's. */
+KEEPFIT_API keepfit_status keepfit_stream_open_for_model(const char *path, const keepfit_options *options,
+                                                         const keepfit_model *model, bool targets,
+                                                         keepfit_stream **stream, keepfit_error *error);
+/* Another model takes the place of that one. KEEPFIT_DATA: the stream's columns are not its features; the first one stays. */
+KEEPFIT_API keepfit_status keepfit_stream_suit_model(keepfit_stream *stream, const keepfit_model *model,
+                                                     keepfit_error *error);
+
 /* The next point, valid until the next call; KEEPFIT_END after the last. With on-error skip, bad rows are passed
  * over and counted. */
 KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point);
+/* The same row by row: *skipped says that a bad one stood there, and then there is no point. (A stream that has been read into
+ * memory has no bad rows any more.) */
+KEEPFIT_API keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *point, bool *skipped);
+/* Calls `call` each time before the stream waits for input that is not there yet: the time to flush what was made of the rows so far.
+ * Never for regular files. NULL: nothing. */
+KEEPFIT_API void keepfit_stream_before_waiting(keepfit_stream *stream, void (*call)(void *context), void *context);
+/* What the columns are called, and the classes of the points so far. */
+KEEPFIT_API void keepfit_stream_schema(const keepfit_stream *stream, keepfit_schema *schema);
 KEEPFIT_API const keepfit_error *keepfit_stream_error(const keepfit_stream *stream);
 
 typedef struct keepfit_stream_info {
     const char *name;       /* as messages call it: the path, or "<stdin>" */
     const char *format;     /* the format in use */
-    const char *target;     /* the target column's name, or the file that has the targets; "" where there is no name */
-    uint64_t target_column; /* its number, from 1; 0: targets are no column */
+    const char *targets;    /* the file that has the targets, where they stand in one of their own; otherwise NULL */
+    uint64_t target_column; /* their column in the rows' file, from 1 (keepfit_stream_schema has its name); 0: none */
     uint64_t points;        /* given out so far */
     uint64_t skipped;       /* bad rows passed over */
     uint64_t total;         /* points in all, where that is known beforehand; otherwise 0 */
@@ -327,6 +384,7 @@ typedef struct keepfit_stream_info {
     uint64_t cut;           /* a last line without a newline, which may have been cut; 0: none so far */
     bool cut_taken;         /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
     bool empty;             /* it ended without a point, which is why it failed with KEEPFIT_DATA */
+    bool labelled;          /* the points have targets */
 } keepfit_stream_info;
 
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
@@ -426,6 +484,8 @@ KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfi
 /* The next point that is present, as it was pushed, with its arrival (may be NULL); valid until the next call. KEEPFIT_END
  * after the last. */
 KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
+/* What its features and classes are called. */
+KEEPFIT_API void keepfit_journal_schema(const keepfit_journal *journal, keepfit_schema *schema);
 KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
 
 /* The model of the points that a journal holds, bit for bit that of the fit that wrote it: what follows the newest checkpoint is
@@ -536,7 +596,7 @@ typedef struct keepfit_option {
     const char *key;     /* "lambda" */
     const char *value;   /* what stands for the value in help: "L"; "" for a flag */
     const char *initial; /* the default, as text; "" where there is none */
-    const char *group;   /* "problem", "method", "data" or "journal" */
+    const char *group;   /* "problem", "method", "data", "predict" or "journal" */
     const char *help;    /* one or two sentences */
     const char *choices; /* CHOICE: "squared|logistic|..."; otherwise NULL */
     keepfit_option_type type;
