@@ -21,7 +21,8 @@ static void push_scaled(keepfit_fit *fit, const char *loss, const double *scales
 
 static void push(keepfit_fit *fit, const double *values, size_t count, double target, double weight)
 {
-    keepfit_point point = {.row = {.count = count, .value = values}, .target = target, .weight = weight};
+    keepfit_point point = {
+        .row = {.count = count, .value = values}, .target = target, .weight = weight, .weightless = weight == 0};
     TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
 }
 
