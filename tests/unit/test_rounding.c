@@ -6,5 +6,8 @@ int main(void)
 {
     struct tap tap = {0};
     test_sums(&tap);
+    test_factors(&tap);
+    test_gaps(&tap);
+    test_losses(&tap);
     return tap_end(&tap);
 }
