@@ -21,8 +21,8 @@ void worst_note(struct worst *worst, uint64_t seed, quad off, double bound)
 void worst_check(struct tap *tap, const struct worst *worst, double sharp, const char *what)
 {
     tap_check(tap, worst->judged > 0 && worst->wrong == 0 && worst->ratio >= sharp,
-              "%s (%zu judged, %zu beyond their bound, at most %.3g of it, seed %llu; at least %.3g is asked for)", what,
-              worst->judged, worst->wrong, worst->ratio, (unsigned long long)worst->seed, sharp);
+              "%s (%zu judged, %zu beyond their bound, at most %.3g of it, seed %llu; at least %.3g is asked for)",
+              what, worst->judged, worst->wrong, worst->ratio, (unsigned long long)worst->seed, sharp);
 }
 
 /* ---- problems ---- */
@@ -192,9 +192,7 @@ quad exact_value(const struct kf_objective *objective, size_t j, const quad *z)
     if (strcmp(loss, "logistic") == 0)
         return log1pq(expq(-quad_size(z[0]))) + (b * z[0] > 0 ? 0 : -b * z[0]);
     if (strcmp(loss, "hinge") == 0)
-        return shortfall <= 0      ? 0
-               : shortfall < delta ? shortfall * shortfall / (2 * delta)
-                                   : shortfall - delta / 2;
+        return shortfall <= 0 ? 0 : shortfall < delta ? shortfall * shortfall / (2 * delta) : shortfall - delta / 2;
     if (strcmp(loss, "huber") == 0 && r > delta)
         return delta * (2 * r - delta);
     return r * r;

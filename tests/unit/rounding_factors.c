@@ -37,9 +37,8 @@ static void disturb(struct nearly *nearly, double operations, double *margin)
         margin[k] = kf_margin(nearly->size, operations, nearly->numbers[k * MOST + k]);
     for (size_t k = 0; k < nearly->size; k++)
         for (size_t l = 0; l < nearly->size; l++)
-            nearly->exact[k * MOST + l] -=
-                (quad)kf_gamma(operations) / KF_UPWARD * nearly->sign[k] * nearly->sign[l] *
-                sqrtq((quad)nearly->numbers[k * MOST + k] * nearly->numbers[l * MOST + l]);
+            nearly->exact[k * MOST + l] -= (quad)kf_gamma(operations) / KF_UPWARD * nearly->sign[k] * nearly->sign[l] *
+                                           sqrtq((quad)nearly->numbers[k * MOST + k] * nearly->numbers[l * MOST + l]);
 }
 
 /* Whether it is positive definite, in 113 bits. */
