@@ -83,10 +83,7 @@ static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 
 bool kf_fit_lead(const keepfit_fit *fit, double *lead)
 {
-    const struct kf_objective *objective = &fit->problem.objective;
-    bool unit = fit->options->intercept || (objective->hidden && isnan(fit->options->bias));
-    *lead = unit ? 1 : fit->options->bias;
-    return objective->loss && !isnan(*lead);
+    return kf_leading_constant(fit->options, fit->problem.objective.callbacks, lead);
 }
 
 bool kf_fit_has_lead(const keepfit_fit *fit)

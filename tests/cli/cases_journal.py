@@ -216,6 +216,15 @@ def case_export(box, case):
     same(box.run("export", "--to", case[0], "j").out, box.read(name), "standard output")
 
 
+@over((("a network",), ("a network with a bias", "--bias", "2")))
+def case_export_of_a_networks_journal(box, case):
+    """Its rows carry a constant in front, which is none of the features that came."""
+    points = "1 1:0.5 3:2\n0 2:1\n1 1:0.25 2:-3\n"
+    box.write("few.svm", points)
+    box.run("train", "-q", "--loss", "network:2", "--method", "sgd", *case[1:], "--journal", "j", "few.svm")
+    same(box.run("export", "--to", "libsvm", "j").text, points, "the points")
+
+
 def case_export_weights(box):
     box.write("w.csv", "x1,weight,target\n1,2,3\n2,1,5\n4,0.5,6\n")
     options = ("--weight-column", "weight", "--target", "target")

@@ -154,7 +154,7 @@ static void test_dense(struct tap *tap)
 static void test_points(struct tap *tap, const char *more)
 {
     char text[256];
-    snprintf(text, sizeof text, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=4096 %s", more);
+    snprintf(text, sizeof text, "lambda=0.1 journal=" FOLDER " segment-bytes=4096 %s", more);
     struct world *world = world_create();
     struct cloud *cloud = cloud_make("logistic", 400, 6, true, true, 13);
     keepfit_fit *fit = journal_fit_sound(world, text);
@@ -465,9 +465,11 @@ int main(int count, char **words)
     test_methods(&tap);
     test_mixed(&tap);
     test_dense(&tap);
-    test_points(&tap, "");
-    test_points(&tap, "bias=2");
-    test_points(&tap, "intercept=true");
+    test_points(&tap, "loss=logistic");
+    test_points(&tap, "loss=logistic bias=2");
+    test_points(&tap, "loss=logistic intercept=true");
+    test_points(&tap, "loss=network:2 method=sgd");
+    test_points(&tap, "loss=network:2 method=sgd bias=2");
     test_refusals(&tap);
     struct cloud *cloud = cloud_make("logistic", SMALL, quick ? 1 : 3, false, false, 16);
     test_flips(&tap, cloud, true, "segment");
