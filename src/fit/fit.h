@@ -58,7 +58,8 @@ struct kf_presence_of_classes {
 
 struct keepfit_fit {
     keepfit_options *options;
-    keepfit_objective callbacks; /* a copy; used by user-written objectives */
+    keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
+    char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
     struct kf_problem problem;
     struct kf_labels labels;
 

@@ -188,6 +188,46 @@ static void test_points(struct tap *tap, const char *more)
     free(cloud);
 }
 
+static int no_loss(void *context, const double *x, const keepfit_point *point, double *value)
+{
+    (void)context, (void)x, (void)point;
+    *value = 0;
+    return 0;
+}
+
+static int no_gradient(void *context, const double *x, const keepfit_point *point, double *gradient)
+{
+    (void)context, (void)x, (void)point;
+    gradient[0] = 0;
+    return 0;
+}
+
+/* The name is used long after the fit was made, when a compacted journal gets its settings. */
+static void test_callers_name(struct tap *tap)
+{
+    char name[] = "own";
+    struct world *world = world_create();
+    struct cloud *cloud = cloud_make("squared", 20, 1, false, false, 47);
+    keepfit_options *options = options_from("method=sgd smoothness=1 lambda=0.1 window=5 journal=" FOLDER);
+    keepfit_objective objective = {.name = name, .dimension = 1, .value = no_loss, .gradient = no_gradient};
+    keepfit_fit *fit = NULL;
+    keepfit_error error = {.message = ""};
+    keepfit_options_disk(options, &world->disk);
+    TAP_NEED(keepfit_fit_create_custom(options, &objective, &fit, NULL) == KEEPFIT_OK);
+    memset(name, 'x', sizeof name - 1);
+    push_range(fit, cloud, 0, cloud->count);
+    TAP_NEED(keepfit_fit_compact(fit) == KEEPFIT_OK);
+    keepfit_fit_free(fit);
+    objective.name = "own";
+    fit = NULL;
+    tap_check(tap, keepfit_fit_create_custom(options, &objective, &fit, &error) == KEEPFIT_OK,
+              "the journal of an objective whose name the caller overwrites later keeps the name: %s", error.message);
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+    world_free(world);
+    free(cloud);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refusals(struct tap *tap)
@@ -470,6 +510,7 @@ int main(int count, char **words)
     test_points(&tap, "loss=logistic intercept=true");
     test_points(&tap, "loss=network:2 method=sgd");
     test_points(&tap, "loss=network:2 method=sgd bias=2");
+    test_callers_name(&tap);
     test_refusals(&tap);
     struct cloud *cloud = cloud_make("logistic", SMALL, quick ? 1 : 3, false, false, 16);
     test_flips(&tap, cloud, true, "segment");
