@@ -412,6 +412,12 @@ static int sound_gradient(void *context, const double *x, const keepfit_point *p
     return user_gradient(NULL, x, point, gradient);
 }
 
+/* From {1, 2, 3, 4}. */
+static bool is_untouched(const keepfit_measurement *measured)
+{
+    return measured->objective == 1 && measured->bound == 2 && measured->optimum == 3 && measured->gap == 4;
+}
+
 static void test_handles(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("squared", 20, 3, false, false, 83);
@@ -424,11 +430,15 @@ static void test_handles(struct tap *tap)
                                    .gradient = sound_gradient,
                                    .curvature = user_curvature};
     keepfit_fit *fit = NULL;
-    keepfit_measurement measured;
+    keepfit_measurement measured = {1, 2, 3, 4};
     keepfit_model *model = NULL;
     TAP_NEED(keepfit_fit_create_custom(options, &objective, &fit, NULL) == KEEPFIT_OK);
+    tap_check(tap, keepfit_fit_measure(fit, 7, &measured) == KEEPFIT_USAGE && is_untouched(&measured),
+              "measuring before the first point fails, and leaves the result as it was");
     push_range(fit, cloud, 0, 10);
     keepfit_status status = keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE, &measured);
+    tap_check(tap, status == KEEPFIT_CALLBACK && is_untouched(&measured),
+              "a measurement that fails leaves the result as it was");
     fails = false;
     tap_check(tap, status == KEEPFIT_CALLBACK && keepfit_fit_push(fit, &cloud->point[10]) == KEEPFIT_OK,
               "a callback that fails while measuring is told, and does not end the fit");
