@@ -10,13 +10,6 @@
 
 #define COUNT 60
 
-static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
-{
-    size_t size, other;
-    const double *x = keepfit_fit_iterate(a, &size), *y = keepfit_fit_iterate(b, &other);
-    return size == other && memcmp(x, y, size * sizeof *x) == 0;
-}
-
 /* Whether the journal's model has every byte of the fit's, and the disk has seen no call that changes something. */
 static bool gives_model(struct world *world, keepfit_fit *fit)
 {
