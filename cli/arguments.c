@@ -53,8 +53,17 @@ static const struct own_option table[] = {
      "Smaller streams, fewer seeds: minutes instead of an hour."},
     {"score", 0, "", "false", KEEPFIT_FLAG, AT(score), PREDICT,
      "Report accuracy and log-loss, or root mean squared error, on standard error."},
-    {"output", 0, "value|probability|margin|scores", "value", KEEPFIT_TEXT, AT(output), PREDICT,
-     "What to print for each row: the label or number, its probability, the linear score, or all scores."},
+    {"output", 0, "LIST", "", KEEPFIT_TEXT, AT(output), PREDICT,
+     "What to print for each row, separated by commas: label (or value: the label or number), probability (of each "
+     "class), scores (one a "
+     "class; for two classes one number, above 0 for the second), margin (of the label). Several columns have a line "
+     "of their names "
+     "first. Default: label."},
+    {"class", 0, "NAME", "", KEEPFIT_TEXT, AT(class_name), PREDICT, "Print the probability of this class only."},
+    {"follow-model", 0, "", "false", KEEPFIT_FLAG, AT(follow_model), PREDICT,
+     "Read the model again when its file has been replaced; the rows behind are predicted with it. While the new one "
+     "cannot be read "
+     "the old one stays."},
     {"weights", 0, "", "false", KEEPFIT_FLAG, AT(weights), INSPECT, "Print every weight."},
     {"rows", 0, "N", "1000", KEEPFIT_COUNT, AT(rows), GENERATE, "Number of points."},
     {"features", 0, "N", "20", KEEPFIT_COUNT, AT(features), GENERATE, "Number of features."},
@@ -67,7 +76,7 @@ static const struct own_option table[] = {
      "How far the hidden model moves along the stream, as a share of its size."},
     {"order", 0, "iid|sorted", "iid", KEEPFIT_TEXT, AT(order), GENERATE, "sorted: by target, smallest first."},
     {"json", 0, "", "false", KEEPFIT_FLAG, AT(json), TRAIN | COMPARE | INSPECT | LIST, "Print the result as JSON."},
-    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE | GENERATE,
+    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE | GENERATE | EXPORT,
      "No progress, no summary, no warnings."},
     {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
      "Read options from lines 'key = value'; flags and the environment (KEEPFIT_LAMBDA=...) go before it."},

@@ -56,8 +56,8 @@ struct arguments {
     int word_count;
 
     const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion, *data, *resume,
-        *to;
-    bool acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick;
+        *to, *class_name;
+    bool follow_model, acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick;
     uint64_t save_every, runs, rows, features, nnz, classes;
     double noise, drift;
 };

@@ -16,10 +16,12 @@ static const struct command commands[] = {
      "problem method data journal", run_train},
     {"predict", PREDICT, "MODEL|DIR FILE|-", 2, 2, "one prediction a line, from a model that train saved",
      "Predicts each row of the file with the model, or with that of a journal's folder. Labels are those of the "
-     "training data. With --score the accuracy "
-     "and "
-     "log-loss (or root mean squared error) against the file's own targets go to standard error.",
-     "keepfit predict --score a.kf test.svm > predictions.txt", "data seed threads", run_predict},
+     "training data. "
+     "Columns find their features by name, in any order, and the target may be missing; a file that lacks features, or "
+     "has others, is refused. Each row has its line: one that --on-error skip passes over has an empty one, or 'nan' "
+     "for numbers. From a pipe each line is answered as it comes. With --score the accuracy and log-loss (or root mean "
+     "squared error) against the file's own targets go to standard error.",
+     "keepfit predict --score a.kf test.svm > predictions.txt", "data predict seed threads", run_predict},
     {"compare", COMPARE, "FILE|-", 1, 1, "several methods on the same stream: table, trace, plots, report",
      "Runs each method on the same stream with several seeds, measures the true gap at chosen stages, prints a table "
      "and "

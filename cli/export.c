@@ -12,11 +12,12 @@
 struct extent {
     uint64_t points, features;
     bool weighted;
+    keepfit_schema schema; /* of the journal that is being written */
 };
 
 struct point_format {
     const char *name;
-    bool weights; /* can hold them */
+    bool weights, names; /* can hold them */
     void (*head)(FILE *file, const struct extent *extent);
     void (*point)(FILE *file, const keepfit_point *point, const struct extent *extent);
 };
@@ -58,15 +59,30 @@ static void libsvm_point(FILE *file, const keepfit_point *point, const struct ex
 
 static void csv_head(FILE *file, const struct extent *extent)
 {
-    for (uint64_t k = 1; k <= extent->features; k++)
-        fprintf(file, "x%llu,", (unsigned long long)k);
-    fprintf(file, "weight,target\n");
+    const keepfit_schema *schema = &extent->schema;
+    for (uint64_t k = 1; k <= extent->features; k++) {
+        if (schema->feature && k <= schema->features)
+            csv_text(file, schema->feature[k - 1]);
+        else
+            fprintf(file, "x%llu", (unsigned long long)k);
+        fputc(',', file);
+    }
+    csv_text(file, schema->weight ? schema->weight : "weight");
+    fputc(',', file);
+    csv_text(file, schema->target ? schema->target : "target");
+    fputc('\n', file);
 }
 
 static void csv_point(FILE *file, const keepfit_point *point, const struct extent *extent)
 {
+    const char *name = keepfit_schema_class(&extent->schema, point->target);
     each_value(file, &point->row, extent->features, put_text);
-    fprintf(file, "%.17g,%.17g\n", point->weight, point->target);
+    fprintf(file, "%.17g,", point->weight);
+    if (name)
+        csv_text(file, name);
+    else
+        fprintf(file, "%.17g", point->target);
+    fputc('\n', file);
 }
 
 /* Version 1.0 of the format: the head is padded to a multiple of 64 bytes. */
@@ -94,27 +110,30 @@ static void npy_point(FILE *file, const keepfit_point *point, const struct exten
 }
 
 static const struct point_format point_formats[] = {
-    {"libsvm", false, NULL, libsvm_point},
-    {"csv", true, csv_head, csv_point},
-    {"npy", false, npy_head, npy_point},
+    {"libsvm", false, false, NULL, libsvm_point},
+    {"csv", true, true, csv_head, csv_point},
+    {"npy", false, false, npy_head, npy_point},
 };
 
 /* ---- models ---- */
 
 struct model_format {
     const char *name;
-    bool any; /* networks too; the others have one weight a feature and output */
-    int (*write)(FILE *file, const keepfit_description *model);
+    bool any;   /* networks too; the others have one weight a feature and output */
+    bool names; /* of classes can be held */
+    int (*write)(FILE *file, const keepfit_model *model);
 };
 
-static int model_json(FILE *file, const keepfit_description *model)
+static int model_json(FILE *file, const keepfit_model *model)
 {
     stored_model_json(file, model, true);
     return EXIT_DONE;
 }
 
-static int model_npy(FILE *file, const keepfit_description *model)
+static int model_npy(FILE *file, const keepfit_model *stored)
 {
+    keepfit_description description, *model = &description;
+    keepfit_model_describe(stored, model);
     npy_start(file, model->outputs, model->features + 1);
     for (size_t k = 0; k < model->outputs; k++) {
         for (uint64_t f = 0; f < model->features; f++)
@@ -152,8 +171,10 @@ static int liblinear_labels(FILE *file, const keepfit_description *model)
     return EXIT_DONE;
 }
 
-static int model_liblinear(FILE *file, const keepfit_description *model)
+static int model_liblinear(FILE *file, const keepfit_model *stored)
 {
+    keepfit_description description, *model = &description;
+    keepfit_model_describe(stored, model);
     if (strcmp(model->scale, "rows") == 0)
         return fail(EXIT_DATA, "the model scales each row to unit norm, which liblinear does not");
     fprintf(file, "solver_type %s\n", liblinear_solver(model->loss));
@@ -171,30 +192,42 @@ static int model_liblinear(FILE *file, const keepfit_description *model)
 }
 
 static const struct model_format model_formats[] = {
-    {"json", true, model_json},
-    {"npy", false, model_npy},
-    {"liblinear", false, model_liblinear},
+    {"json", true, true, model_json},
+    {"npy", false, true, model_npy}, /* which has no classes at all */
+    {"liblinear", false, false, model_liblinear},
 };
+
+/* Formats whose classes are numbers: which is which is said beside the file. */
+static void warn_of_classes(const struct arguments *arguments, const keepfit_schema *schema, const char *format)
+{
+    for (size_t k = 0; k < schema->classes && !arguments->quiet; k++)
+        warn("%s has no names of classes: %.17g stands for '%s'", format, schema->label[k], schema->class_name[k]);
+}
 
 static int export_model(const struct arguments *arguments, const struct model_format *format, FILE *file)
 {
     keepfit_model *model = NULL;
     keepfit_description description;
-    int code = stored_open_model(arguments->positional[0], arguments->options, &model);
-    if (code != EXIT_DONE)
-        return code;
+    keepfit_schema schema;
+    keepfit_error error;
+    keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
     keepfit_model_describe(model, &description);
-    code = description.hidden && !format->any
-               ? fail(EXIT_DATA, "%s: a network is no linear model; it goes out with --to json only",
-                      arguments->positional[0])
-               : format->write(file, &description);
+    keepfit_model_schema(model, &schema);
+    int code = description.hidden && !format->any
+                   ? fail(EXIT_DATA, "%s: a network is no linear model; it goes out with --to json only",
+                          arguments->positional[0])
+                   : format->write(file, model);
+    if (code == EXIT_DONE && !format->names)
+        warn_of_classes(arguments, &schema, format->name);
     keepfit_model_free(model);
     return code;
 }
 
 /* ---- journals ---- */
 
-static int write_points(const char *folder, const struct point_format *format, const struct extent *extent, FILE *file)
+static int write_points(const char *folder, const struct point_format *format, struct extent *extent, FILE *file)
 {
     keepfit_journal *journal = NULL;
     keepfit_point point;
@@ -202,6 +235,7 @@ static int write_points(const char *folder, const struct point_format *format, c
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, error.message);
+    keepfit_journal_schema(journal, &extent->schema);
     if (format->head)
         format->head(file, extent);
     uint64_t written = 0;
@@ -247,6 +281,9 @@ static int export_points(const struct arguments *arguments, const struct point_f
     if (code == EXIT_DONE)
         code = write_points(folder, format, &extent, file);
     keepfit_journal_describe(journal, &info);
+    keepfit_journal_schema(journal, &extent.schema);
+    if (code == EXIT_DONE && !format->names)
+        warn_of_classes(arguments, &extent.schema, format->name);
     if (code == EXIT_DONE && info.damage)
         code = fail(EXIT_CORRUPT, "%s", info.damage);
     keepfit_journal_close(journal);

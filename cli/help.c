@@ -98,6 +98,7 @@ void help_command(const struct command *command)
     print_group(command, "problem", "the problem");
     print_group(command, "method", "the method");
     print_group(command, "data", "the data");
+    print_group(command, "predict", "the rows to predict");
     print_group(command, "journal", "the journal");
 }
 

@@ -5,10 +5,14 @@
 #include "output.h"
 #include "stored.h"
 
-static void print_rows(const double *weights, size_t rows, size_t columns)
+/* names may be NULL: the rows are numbered. */
+static void print_rows(const double *weights, const char *const *names, size_t rows, size_t columns)
 {
     for (size_t f = 0; f < rows; f++) {
-        printf("%zu", f + 1);
+        if (names)
+            fputs(names[f], stdout);
+        else
+            printf("%zu", f + 1);
         for (size_t k = 0; k < columns; k++)
             printf(" %.17g", weights[f * columns + k]);
         putchar('\n');
@@ -22,8 +26,24 @@ static void print_numbers(const char *name, const double *numbers, size_t count)
         printf(" %.17g", numbers[k]);
 }
 
-static void print_text(const keepfit_description *model, bool weights)
+static void print_names(const keepfit_description *model, const keepfit_schema *schema)
 {
+    char room[32];
+    if (schema->target)
+        printf("\n  target    %s", schema->target);
+    for (size_t f = 0; schema->feature && f < schema->features; f++)
+        printf("%s%s", f ? ", " : "\n  columns   ", schema->feature[f]);
+    for (size_t k = 0; k < model->classes; k++)
+        printf("%s%s", k ? " " : "\n  labels    ", stored_class(schema, model->labels[k], room));
+}
+
+static void print_text(const keepfit_model *stored, bool weights)
+{
+    keepfit_description description, *model = &description;
+    keepfit_schema schema;
+    keepfit_model_describe(stored, model);
+    keepfit_model_schema(stored, &schema);
+    const char *const *names = schema.features >= model->features ? schema.feature : NULL;
     printf("keepfit model (library %s)\n", model->version);
     printf("  loss      %s\n  lambda    %.6g\n  epsilon   %.6g\n  domain    %s\n  method    %s\n", model->loss,
            model->lambda, model->epsilon, model->domain, model->method);
@@ -33,37 +53,51 @@ static void print_text(const keepfit_description *model, bool weights)
     if (model->hidden)
         printf("  hidden    %zu units\n", model->hidden);
     print_numbers("  intercept", model->intercepts, model->outputs);
-    if (model->classes)
-        print_numbers("\n  labels   ", model->labels, model->classes);
+    print_names(model, &schema);
     putchar('\n');
     if (weights && model->hidden) {
         print_numbers("hidden intercepts", model->hidden_intercepts, model->hidden);
         printf("\nhidden weights, a feature a line\n");
-        print_rows(model->hidden_weights, model->features, model->hidden);
+        print_rows(model->hidden_weights, names, model->features, model->hidden);
         printf("weights, a hidden unit a line\n");
     }
     if (weights)
-        print_rows(model->weights, stored_last_inputs(model), model->outputs);
+        print_rows(model->weights, model->hidden ? NULL : names, stored_last_inputs(model), model->outputs);
 }
 
 static int inspect_model(const struct arguments *arguments)
 {
     keepfit_model *model = NULL;
     keepfit_error error;
-    keepfit_status status = keepfit_model_load(arguments->positional[0], &model, &error);
+    keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, error.message);
-    keepfit_description description;
-    keepfit_model_describe(model, &description);
     if (arguments->json)
-        stored_model_json(stdout, &description, arguments->weights);
+        stored_model_json(stdout, model, arguments->weights);
     else
-        print_text(&description, arguments->weights);
+        print_text(model, arguments->weights);
     keepfit_model_free(model);
     return EXIT_DONE;
 }
 
-static void print_journal_json(const keepfit_journal_info *info)
+static void print_journal_names_json(const keepfit_schema *schema)
+{
+    printf(",\n  \"feature_names\": %s", schema->feature ? "[" : "null");
+    for (size_t f = 0; schema->feature && f < schema->features; f++) {
+        fputs(f ? ", " : "", stdout);
+        json_text(stdout, schema->feature[f]);
+    }
+    printf("%s,\n  \"classes\": {", schema->feature ? "]" : "");
+    for (size_t k = 0; k < schema->classes; k++) {
+        fputs(k ? ", " : "", stdout);
+        json_text(stdout, schema->class_name[k]);
+        fputs(": ", stdout);
+        json_number(stdout, schema->label[k]);
+    }
+    putchar('}');
+}
+
+static void print_journal_json(const keepfit_journal_info *info, const keepfit_schema *schema)
 {
     const struct {
         const char *name;
@@ -80,12 +114,13 @@ static void print_journal_json(const keepfit_journal_info *info)
         json_text(stdout, info->damage);
     else
         printf("null");
+    print_journal_names_json(schema);
     printf(",\n  \"settings\": ");
     json_text(stdout, info->settings);
     printf("\n}\n");
 }
 
-static void print_journal_text(const keepfit_journal_info *info)
+static void print_journal_text(const keepfit_journal_info *info, const keepfit_schema *schema)
 {
     printf("keepfit journal, generation %llu\n", (unsigned long long)info->generation);
     printf("  records    %llu in %llu segments, %llu bytes\n", (unsigned long long)info->records,
@@ -100,6 +135,12 @@ static void print_journal_text(const keepfit_journal_info *info)
         printf("  torn       %llu bytes at the end, never acknowledged\n", (unsigned long long)info->torn);
     if (info->damage)
         printf("  damage     %s\n", info->damage);
+    if (schema->target)
+        printf("  target     %s\n", schema->target);
+    for (size_t f = 0; schema->feature && f < schema->features; f++)
+        printf("%s%s%s", f ? ", " : "  columns    ", schema->feature[f], f + 1 < schema->features ? "" : "\n");
+    for (size_t k = 0; k < schema->classes; k++)
+        printf("  class %-4.17g %s\n", schema->label[k], schema->class_name[k]);
     for (const char *line = info->settings, *end; (end = strchr(line, '\n')); line = end + 1)
         if (strncmp(line, "set ", 4) == 0)
             printf("  %.*s\n", (int)(end - line - 4), line + 4);
@@ -114,7 +155,9 @@ static int inspect_journal(const struct arguments *arguments)
     if (status != KEEPFIT_OK)
         return fail_status(status, error.message);
     keepfit_journal_describe(journal, &info);
-    (arguments->json ? print_journal_json : print_journal_text)(&info);
+    keepfit_schema schema;
+    keepfit_journal_schema(journal, &schema);
+    (arguments->json ? print_journal_json : print_journal_text)(&info, &schema);
     keepfit_journal_close(journal);
     return EXIT_DONE;
 }

@@ -157,16 +157,60 @@ int finish_standard_output(int code)
     return code == EXIT_DONE || code == EXIT_NOT_REACHED ? EXIT_FAILED : code;
 }
 
+void csv_text(FILE *file, const char *text)
+{
+    size_t length = strlen(text);
+    bool plain = text[strcspn(text, ",\"\r\n\t;#")] == '\0' && (!length || (*text != ' ' && text[length - 1] != ' '));
+    if (plain) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+/* How many bytes of UTF-8 the character has that begins here; 0: it is none. */
+static size_t character_bytes(const unsigned char *at)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t more = 0; more < 4; more++) {
+        if ((*at & forms[more].mask) != forms[more].lead)
+            continue;
+        uint32_t code = *at & (unsigned char)~forms[more].mask;
+        for (size_t k = 1; k <= more; k++) {
+            if ((at[k] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (at[k] & 0x3f);
+        }
+        bool good = code >= forms[more].least && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+        return good ? more + 1 : 0;
+    }
+    return 0;
+}
+
 void json_text(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
-        if (*at == '"' || *at == '\\')
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t bytes = character_bytes(at);
+        if (bytes == 0)
+            fputs("\\ufffd", file); /* names come from files, which may hold anything */
+        else if (*at == '"' || *at == '\\')
             fprintf(file, "\\%c", *at);
         else if (*at < 0x20)
             fprintf(file, "\\u%04x", *at);
         else
-            fputc(*at, file);
+            fwrite(at, 1, bytes, file);
+        at += bytes ? bytes : 1;
+    }
     fputc('"', file);
 }
 

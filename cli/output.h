@@ -40,6 +40,9 @@ char *path_in(const char *folder, const char *name);
 /* Flushes standard output and tells whether everything arrived; an exit code. */
 int finish_standard_output(int code);
 
+/* A cell of CSV, in quotes where it needs them. */
+void csv_text(FILE *file, const char *text);
+
 /* JSON: numbers that read back exactly; NaN and infinities become null. */
 void json_text(FILE *file, const char *text);
 void json_number(FILE *file, double number);

@@ -1,25 +1,15 @@
+#define _POSIX_C_SOURCE 200809L /* st_mtim */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "arguments.h"
 #include "output.h"
+#include "predict_columns.h"
 #include "stored.h"
-
-enum shown { SHOW_VALUE, SHOW_PROBABILITY, SHOW_MARGIN, SHOW_SCORES };
-
-static int read_shown(const char *text, enum shown *shown)
-{
-    static const char *const names[] = {"value", "probability", "margin", "scores"};
-    for (int k = 0; k < 4; k++)
-        if (strcmp(names[k], text) == 0) {
-            *shown = (enum shown)k;
-            return EXIT_DONE;
-        }
-    return fail(EXIT_USAGE, "--output: '%s' is none of value|probability|margin|scores", text);
-}
 
 /* Sums for --score. */
 struct score {
@@ -27,39 +17,45 @@ struct score {
     double log_loss, square;
 };
 
-/* The probability that the model gives to the row's own label. */
-static double probability_of(const keepfit_description *model, const double *scores, double label)
+struct predicting {
+    struct arguments *arguments;
+    keepfit_stream *stream;
+    struct predictor predictor;
+    struct predict_columns columns;
+    struct score score;
+    struct stat seen; /* the model's file, when it was last read */
+    bool warned;      /* the file that is there now cannot be used */
+};
+
+/* The row's own label in the model's terms; NAN: it has no such class. */
+static double own_label(const struct predicting *predicting, double target)
 {
-    if (model->outputs == 1) {
-        if (model->classes < 2)
-            return model->classes == 1 && model->labels[0] == label;
-        double sign = label == model->labels[1] ? 1 : label == model->labels[0] ? -1 : 0;
-        return sign == 0 ? 0 : 1 / (1 + exp(-sign * scores[0]));
-    }
-    double top = scores[0], sum = 0, own = 0;
-    for (size_t k = 1; k < model->outputs; k++)
-        top = fmax(top, scores[k]);
-    for (size_t k = 0; k < model->outputs; k++) {
-        sum += exp(scores[k] - top);
-        if (k < model->classes && model->labels[k] == label)
-            own = exp(scores[k] - top);
-    }
-    return own / sum;
+    keepfit_schema rows;
+    double label;
+    keepfit_stream_schema(predicting->stream, &rows);
+    const char *name = keepfit_schema_class(&rows, target);
+    if (!name)
+        return target;
+    return keepfit_schema_label(&predicting->predictor.schema, name, &label) ? label : NAN;
 }
 
-static void score_row(struct score *score, const keepfit_description *model, const keepfit_prediction *prediction,
-                      const double *scores, double target)
+static void score_row(struct predicting *predicting, double target)
 {
+    struct score *score = &predicting->score;
+    const struct predictor *predictor = &predicting->predictor;
+    const keepfit_description *about = &predictor->about;
     score->rows++;
-    if (!model->classification) {
-        score->square += (prediction->value - target) * (prediction->value - target);
+    if (!about->classification) {
+        score->square += (predictor->prediction.value - target) * (predictor->prediction.value - target);
         return;
     }
-    score->right += prediction->value == target;
-    if (!isnan(prediction->probability))
-        score->log_loss -= log(fmax(probability_of(model, scores, target), 1e-300));
-    else
-        score->log_loss = NAN;
+    double own = own_label(predicting, target), probability = 0;
+    score->right += predictor->prediction.value == own;
+    for (size_t k = 0; k < about->classes; k++)
+        if (about->labels[k] == own)
+            probability = predictor->probabilities[k];
+    bool known = !isnan(predictor->prediction.probability);
+    score->log_loss -= known ? log(fmax(probability, 1e-300)) : NAN;
 }
 
 static void print_score(const struct score *score, const keepfit_description *model)
@@ -74,83 +70,170 @@ static void print_score(const struct score *score, const keepfit_description *mo
                 score->log_loss / rows, (unsigned long long)score->rows);
 }
 
-static void print_row(enum shown shown, const keepfit_prediction *prediction, const double *scores)
+/* ---- another model in the place of the first ---- */
+
+static bool is_replaced(struct predicting *predicting)
 {
-    switch (shown) {
-    case SHOW_VALUE:
-        printf("%.17g\n", prediction->value);
-        break;
-    case SHOW_PROBABILITY:
-        printf("%.17g\n", prediction->probability);
-        break;
-    case SHOW_MARGIN:
-        printf("%.17g\n", prediction->margin);
-        break;
-    case SHOW_SCORES:
-        for (size_t k = 0; k < prediction->outputs; k++)
-            printf("%s%.17g", k ? " " : "", scores[k]);
-        putchar('\n');
-        break;
-    }
+    struct stat now;
+    const struct stat *seen = &predicting->seen;
+    if (stat(predicting->arguments->positional[0], &now) != 0)
+        return false; /* it is just being replaced, or will be missed by nobody */
+    if (now.st_ino == seen->st_ino && now.st_dev == seen->st_dev && now.st_size == seen->st_size &&
+        now.st_mtim.tv_sec == seen->st_mtim.tv_sec && now.st_mtim.tv_nsec == seen->st_mtim.tv_nsec)
+        return false;
+    predicting->seen = now;
+    return true;
 }
 
-static int predict_all(const struct arguments *arguments, const keepfit_model *model,
-                       const keepfit_description *described, keepfit_stream *stream, enum shown shown, double *scores)
+/* One warning, however often an unfinished file is looked at. */
+static void keep_old(struct predicting *predicting, const char *message)
 {
-    struct score score = {0};
+    if (!predicting->warned && !predicting->arguments->quiet)
+        warn("%s: %s; the model before goes on", predicting->arguments->positional[0], message);
+    predicting->warned = true;
+}
+
+static void follow_model(struct predicting *predicting)
+{
+    const char *path = predicting->arguments->positional[0];
+    keepfit_model *model = NULL;
+    keepfit_error error;
+    struct predictor next = {.model = NULL};
+    if (!is_replaced(predicting))
+        return;
+    if (stored_model(path, predicting->arguments->options, &model, &error) != KEEPFIT_OK) {
+        keep_old(predicting, "the new model cannot be read");
+        return;
+    }
+    if (!predictor_make(&next, model)) {
+        keepfit_model_free(model);
+        keep_old(predicting, "there is no memory for the new model");
+        return;
+    }
+    if (!predict_columns_fit(&predicting->columns, &next) ||
+        keepfit_stream_suit_model(predicting->stream, model, &error) != KEEPFIT_OK) {
+        keep_old(predicting, "the new model has other features or outputs");
+        predictor_free(&next);
+        return;
+    }
+    predict_columns_suit(&predicting->columns, &next);
+    predictor_free(&predicting->predictor);
+    predicting->predictor = next;
+    predicting->warned = false;
+}
+
+/* ---- row by row ---- */
+
+static int predict_row(struct predicting *predicting, const keepfit_point *point)
+{
+    keepfit_status status = predictor_run(&predicting->predictor, &point->row);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, "");
+    predict_columns_row(&predicting->columns, &predicting->predictor);
+    if (predicting->arguments->score)
+        score_row(predicting, point->target);
+    return EXIT_DONE;
+}
+
+static int predict_all(struct predicting *predicting)
+{
     keepfit_point point;
     keepfit_status status;
-    while ((status = keepfit_stream_next(stream, &point)) == KEEPFIT_OK) {
-        keepfit_prediction prediction;
-        if ((status = keepfit_model_predict(model, &point.row, &prediction, scores)) != KEEPFIT_OK)
-            return fail_status(status, "");
-        print_row(shown, &prediction, scores);
-        if (ferror(stdout))
+    bool skipped;
+    int code = EXIT_DONE;
+    predict_columns_head(&predicting->columns);
+    while (code == EXIT_DONE &&
+           (status = keepfit_stream_next_row(predicting->stream, &point, &skipped)) == KEEPFIT_OK) {
+        if (predicting->arguments->follow_model)
+            follow_model(predicting);
+        if (skipped)
+            predict_columns_row(&predicting->columns, NULL);
+        else
+            code = predict_row(predicting, &point);
+        if (code == EXIT_DONE && ferror(stdout))
             return fail(EXIT_FAILED, "standard output: cannot write: %s", strerror(errno));
-        score_row(&score, described, &prediction, scores, point.target);
     }
-    if (status != KEEPFIT_END)
-        return fail_status(status, keepfit_stream_error(stream)->message);
+    if (code == EXIT_DONE && status != KEEPFIT_END)
+        return fail_status(status, keepfit_stream_error(predicting->stream)->message);
+    return code;
+}
+
+static int finish(const struct predicting *predicting)
+{
     keepfit_stream_info info;
-    keepfit_stream_describe(stream, &info);
-    if (info.skipped && !arguments->quiet)
+    keepfit_stream_describe(predicting->stream, &info);
+    if (info.skipped && !predicting->arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)info.skipped);
-    if (!arguments->quiet)
+    if (!predicting->arguments->quiet)
         warn_cut(&info);
-    if (arguments->score)
-        print_score(&score, described);
+    if (predicting->arguments->score)
+        print_score(&predicting->score, &predicting->predictor.about);
+    return EXIT_DONE;
+}
+
+/* What waits for an answer gets it before more is waited for. */
+static void flush_output(void *unused)
+{
+    (void)unused;
+    fflush(stdout);
+}
+
+static int open_model(struct predicting *predicting)
+{
+    const char *path = predicting->arguments->positional[0];
+    keepfit_model *model = NULL;
+    keepfit_error error;
+    if (predicting->arguments->follow_model && stored_kind(path) == STORED_JOURNAL)
+        return fail(EXIT_USAGE,
+                    "%s: --follow-model is for a model file that is replaced ('keepfit train --model FILE "
+                    "--save-every N' does so beside its --journal), and this is a journal's folder",
+                    path);
+    if (stat(path, &predicting->seen) != 0)
+        memset(&predicting->seen, 0, sizeof predicting->seen); /* which reading it will explain */
+    keepfit_status status = stored_model(path, predicting->arguments->options, &model, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
+    if (predictor_make(&predicting->predictor, model))
+        return EXIT_DONE;
+    keepfit_model_free(model);
+    return fail(EXIT_FAILED, "out of memory");
+}
+
+static int open_rows(struct predicting *predicting)
+{
+    struct arguments *arguments = predicting->arguments;
+    keepfit_stream_info info;
+    keepfit_error error;
+    keepfit_options_set(arguments->options, "scale", "none", NULL); /* the model has the scaling built in */
+    keepfit_status status =
+        keepfit_stream_open_for_model(arguments->positional[1], arguments->options, predicting->predictor.model,
+                                      arguments->score, &predicting->stream, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, error.message);
+    keepfit_stream_describe(predicting->stream, &info);
+    const char *target = predicting->predictor.schema.target;
+    if (arguments->score && !info.labelled)
+        return fail(EXIT_DATA, "%s: --score needs the target, and there is no column%s%s%s of it", info.name,
+                    target ? " '" : "", target ? target : "", target ? "'" : "");
+    keepfit_stream_before_waiting(predicting->stream, flush_output, NULL);
     return EXIT_DONE;
 }
 
 int run_predict(struct arguments *arguments)
 {
-    enum shown shown = SHOW_VALUE;
-    keepfit_model *model = NULL;
-    keepfit_stream *stream = NULL;
-    keepfit_error error;
-    int code = read_shown(arguments->output, &shown);
-    if (code != EXIT_DONE)
-        return code;
-    keepfit_options_set(arguments->options, "scale", "none", NULL); /* the model has the scaling built in */
-    code = stored_open_model(arguments->positional[0], arguments->options, &model);
-    if (code != EXIT_DONE)
-        return code;
-    keepfit_status status = keepfit_stream_open(arguments->positional[1], arguments->options, &stream, &error);
-    if (status == KEEPFIT_OK) {
-        keepfit_description described;
-        keepfit_model_describe(model, &described);
-        double *scores = calloc(described.outputs, sizeof *scores);
-        if (shown == SHOW_PROBABILITY && strcmp(described.loss, "logistic") != 0 &&
-            strcmp(described.loss, "softmax") != 0 && strcmp(described.loss, "network") != 0)
-            code = fail(EXIT_USAGE, "--output: a model with loss %s has no probabilities", described.loss);
-        else
-            code = scores ? predict_all(arguments, model, &described, stream, shown, scores)
-                          : fail(EXIT_FAILED, "out of memory");
-        free(scores);
-    } else {
-        code = fail_status(status, error.message);
-    }
-    keepfit_stream_close(stream);
-    keepfit_model_free(model);
+    struct predicting predicting = {.arguments = arguments};
+    int code = open_model(&predicting);
+    if (code == EXIT_DONE)
+        code =
+            predict_columns_make(&predicting.columns, arguments->output, arguments->class_name, &predicting.predictor);
+    if (code == EXIT_DONE)
+        code = open_rows(&predicting);
+    if (code == EXIT_DONE)
+        code = predict_all(&predicting);
+    if (code == EXIT_DONE)
+        code = finish(&predicting);
+    keepfit_stream_close(predicting.stream);
+    predict_columns_free(&predicting.columns);
+    predictor_free(&predicting.predictor);
     return code;
 }

@@ -21,12 +21,20 @@ enum stored_kind stored_kind(const char *path)
     return whole && memcmp(magic, "keepfitC", sizeof magic) == 0 ? STORED_CHECKPOINT : STORED_MODEL;
 }
 
-int stored_open_model(const char *path, keepfit_options *options, keepfit_model **model)
+keepfit_status stored_model(const char *path, const keepfit_options *options, keepfit_model **model,
+                            keepfit_error *error)
 {
-    keepfit_error error;
-    keepfit_status status = stored_kind(path) == STORED_JOURNAL ? keepfit_journal_model(path, options, model, &error)
-                                                                : keepfit_model_load(path, model, &error);
-    return status == KEEPFIT_OK ? 0 : fail_status(status, error.message);
+    return stored_kind(path) == STORED_JOURNAL ? keepfit_journal_model(path, options, model, error)
+                                               : keepfit_model_load(path, model, error);
+}
+
+const char *stored_class(const keepfit_schema *schema, double label, char room[32])
+{
+    const char *name = keepfit_schema_class(schema, label);
+    if (name)
+        return name;
+    snprintf(room, 32, "%.17g", label);
+    return room;
 }
 
 static void print_array(FILE *file, const char *name, const double *values, size_t count)
@@ -45,8 +53,53 @@ size_t stored_last_inputs(const keepfit_description *model)
     return model->hidden ? model->hidden : (size_t)model->features;
 }
 
-void stored_model_json(FILE *file, const keepfit_description *model, bool weights)
+static void print_text(FILE *file, const char *name, const char *text)
 {
+    fprintf(file, ",\n  \"%s\": ", name);
+    if (text)
+        json_text(file, text);
+    else
+        fputs("null", file);
+}
+
+static void print_texts(FILE *file, const char *name, const char *const *texts, size_t count)
+{
+    fprintf(file, ",\n  \"%s\": ", name);
+    for (size_t k = 0; texts && k < count; k++) {
+        fputs(k ? ", " : "[", file);
+        json_text(file, texts[k]);
+    }
+    fputs(texts ? count ? "]" : "[]" : "null", file);
+}
+
+void stored_classes_json(FILE *file, const char *name, const keepfit_description *model, const keepfit_schema *schema)
+{
+    fprintf(file, ",\n  \"%s\": [", name);
+    for (size_t k = 0; k < model->classes; k++) {
+        const char *text = keepfit_schema_class(schema, model->labels[k]);
+        fputs(k ? ", " : "", file);
+        if (text)
+            json_text(file, text);
+        else
+            json_number(file, model->labels[k]);
+    }
+    fputc(']', file);
+}
+
+/* The names of the features and the target, and the classes as people call them. */
+static void print_names(FILE *file, const keepfit_description *model, const keepfit_schema *schema)
+{
+    print_texts(file, "feature_names", schema->feature, schema->features);
+    print_text(file, "target", schema->target);
+    stored_classes_json(file, "classes", model, schema);
+}
+
+void stored_model_json(FILE *file, const keepfit_model *stored, bool weights)
+{
+    keepfit_description description, *model = &description;
+    keepfit_schema schema;
+    keepfit_model_describe(stored, model);
+    keepfit_model_schema(stored, &schema);
     const struct {
         const char *name, *text;
     } texts[] = {{"kind", "model"},         {"version", model->version}, {"loss", model->loss},
@@ -73,6 +126,7 @@ void stored_model_json(FILE *file, const keepfit_description *model, bool weight
         json_number(file, numbers[k].number);
     }
     print_array(file, "labels", model->labels, model->classes);
+    print_names(file, model, &schema);
     print_array(file, "intercepts", model->intercepts, model->outputs);
     if (weights)
         print_array(file, "weights", model->weights, stored_last_inputs(model) * model->outputs);

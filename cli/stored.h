@@ -11,13 +11,20 @@ enum stored_kind { STORED_MODEL, STORED_JOURNAL, STORED_CHECKPOINT };
 
 enum stored_kind stored_kind(const char *path);
 
-/* The model that a path names: that of a model file, or of a journal's folder. Says what is wrong; an exit code. */
-int stored_open_model(const char *path, keepfit_options *options, keepfit_model **model);
+/* The model that a path names: that of a model file, or of a journal's folder. Every command that needs one opens it by this. */
+keepfit_status stored_model(const char *path, const keepfit_options *options, keepfit_model **model,
+                            keepfit_error *error);
 
 /* Rows of the last layer's weights. */
 size_t stored_last_inputs(const keepfit_description *model);
 
 /* The model as JSON, with its weights if asked for. */
-void stored_model_json(FILE *file, const keepfit_description *model, bool weights);
+void stored_model_json(FILE *file, const keepfit_model *model, bool weights);
+
+/* A field of JSON: the classes as people call them. */
+void stored_classes_json(FILE *file, const char *name, const keepfit_description *model, const keepfit_schema *schema);
+
+/* A class as people call it: its name, or its number, written into `room` then. */
+const char *stored_class(const keepfit_schema *schema, double label, char room[32]);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "stored.h"
 
 #define POINTS_LEAST 10 /* fewer have few values by accident */
 #define CLASSES_SHOWN 10
@@ -57,43 +58,58 @@ static void print_intercept(keepfit_options *options)
                                        : " (default; --intercept adds one, as Python does by default)");
 }
 
-static void print_target(keepfit_options *options, const keepfit_stream_info *stream)
+static void print_target(keepfit_options *options, const struct taken_data *data)
 {
-    if (stream->target_column && *stream->target)
-        printf("  target       column %llu, %s\n", (unsigned long long)stream->target_column, stream->target);
+    const keepfit_stream_info *stream = data->stream;
+    if (stream->target_column && data->names->target)
+        printf("  target       column %llu, %s\n", (unsigned long long)stream->target_column, data->names->target);
     else if (stream->target_column)
         printf("  target       column %llu\n", (unsigned long long)stream->target_column);
-    else if (*stream->target)
-        printf("  target       from %s\n", stream->target);
+    else if (stream->targets)
+        printf("  target       from %s\n", stream->targets);
     else if (strcmp(keepfit_options_get(options, "target"), "none") == 0)
         printf("  target       none: 0 for each row\n");
     else if (strcmp(stream->format, "libsvm") == 0)
         printf("  target       the number that begins each line\n");
 }
 
-static void print_classes(const keepfit_description *model)
+static void print_classes(const struct taken_data *data)
 {
+    const keepfit_description *model = data->model;
+    char room[32];
     printf("  classes      ");
     for (size_t k = 0; k < model->classes && k < CLASSES_SHOWN; k++)
-        printf("%s%.17g", k ? ", " : "", model->labels[k]);
+        printf("%s%s", k ? ", " : "", stored_class(data->names, model->labels[k], room));
     if (model->classes > CLASSES_SHOWN)
         printf(", ... (%zu)", model->classes);
     putchar('\n');
 }
 
-void taken_print_text(keepfit_options *options, const keepfit_stream_info *stream, const keepfit_description *model)
+void taken_print_text(keepfit_options *options, const struct taken_data *data)
 {
     printf("  loss         %s%s, ", keepfit_options_get(options, "loss"),
            keepfit_options_given(options, "loss") ? "" : " (default)");
     print_intercept(options);
-    if (stream)
-        print_target(options, stream);
-    if (is_classification(model))
-        print_classes(model);
+    if (data->stream)
+        print_target(options, data);
+    if (is_classification(data->model))
+        print_classes(data);
 }
 
-void taken_print_json(keepfit_options *options, const keepfit_stream_info *stream, const keepfit_description *model)
+static void print_labels_json(const keepfit_description *model)
 {
+    printf(",\n  \"labels\": [");
+    for (size_t k = 0; k < model->classes; k++) {
+        fputs(k ? ", " : "", stdout);
+        json_number(stdout, model->labels[k]);
+    }
+    putchar(']');
+}
+
+void taken_print_json(keepfit_options *options, const struct taken_data *data)
+{
+    static const keepfit_description none = {.classes = 0};
+    const keepfit_description *model = is_classification(data->model) ? data->model : &none;
     const char *bias = keepfit_options_get(options, "bias");
     printf(",\n  \"bias\": ");
     json_number(stdout, *bias ? strtod(bias, NULL) : NAN);
@@ -102,15 +118,12 @@ void taken_print_json(keepfit_options *options, const keepfit_stream_info *strea
     bool intercept = keepfit_options_given(options, "bias") || keepfit_options_given(options, "intercept");
     printf(",\n  \"defaults\": [%s%s%s]", loss ? "" : "\"loss\"", loss || intercept ? "" : ", ",
            intercept ? "" : "\"intercept\"");
+    uint64_t column = data->stream ? data->stream->target_column : 0;
     printf(",\n  \"target_column\": ");
-    if (stream && *stream->target && stream->target_column)
-        json_text(stdout, stream->target);
+    if (column && data->names->target)
+        json_text(stdout, data->names->target);
     else
-        json_number(stdout, stream && stream->target_column ? (double)stream->target_column : NAN);
-    printf(",\n  \"labels\": [");
-    for (size_t k = 0; is_classification(model) && k < model->classes; k++) {
-        fputs(k ? ", " : "", stdout);
-        json_number(stdout, model->labels[k]);
-    }
-    putchar(']');
+        json_number(stdout, column ? (double)column : NAN);
+    print_labels_json(model);
+    stored_classes_json(stdout, "class_names", model, data->names);
 }

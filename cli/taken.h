@@ -16,8 +16,15 @@ void taken_see(struct taken *taken, double target);
 /* Targets that look like two classes, while nobody said which loss: warns, once. */
 void taken_warn(struct taken *taken, const keepfit_options *options, const char *name);
 
-/* Lines of the summary; fields of its object. stream is NULL where there was none, model where none could be had. */
-void taken_print_text(keepfit_options *options, const keepfit_stream_info *stream, const keepfit_description *model);
-void taken_print_json(keepfit_options *options, const keepfit_stream_info *stream, const keepfit_description *model);
+/* What the summary says it of. */
+struct taken_data {
+    const keepfit_stream_info *stream; /* NULL: there was none */
+    const keepfit_schema *names;       /* of the target and the classes, as the stream has them */
+    const keepfit_description *model;  /* which has the classes; NULL: none could be had */
+};
+
+/* Lines of the summary; fields of its object. */
+void taken_print_text(keepfit_options *options, const struct taken_data *data);
+void taken_print_json(keepfit_options *options, const struct taken_data *data);
 
 #endif

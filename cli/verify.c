@@ -48,7 +48,7 @@ static int verify_file(const char *path, enum stored_kind kind)
     keepfit_model *model = NULL;
     keepfit_error error;
     uint64_t record;
-    keepfit_status status = kind == STORED_MODEL ? keepfit_model_load(path, &model, &error)
+    keepfit_status status = kind == STORED_MODEL ? stored_model(path, NULL, &model, &error)
                                                  : keepfit_checkpoint_check(path, NULL, &record, &error);
     keepfit_model_free(model);
     if (status != KEEPFIT_OK)

@@ -1,8 +1,8 @@
 /* keepfit.h - keep a model fitted to all the data seen so far, while the data keeps arriving.
  *
- * Points arrive one at a time. Point i brings a function f_i; after it has arrived the model x_i is to
- * satisfy g_i(x_i) - min g_i <= epsilon, where g_i is the mean of f_1 .. f_i: the weighted mean loss over
- * the points so far plus lambda*|x|^2.
+ * Points arrive one at a time. Point i brings a function f_i; after it has arrived the model x_i is to satisfy
+ * g_i(x_i) - min g_i <= epsilon, where g_i is the mean of f_1 .. f_i: the weighted mean loss over the points so far plus
+ * lambda*|x|^2.
  *
  * The header is ordered by audience:
  *
@@ -16,15 +16,14 @@
  *   8. what this build offers     tables of methods, losses, ... for help texts and bindings
  *
  * Rules that hold throughout:
- *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free
- *     (which accepts NULL). What is configured or reported is a plain struct that you own.
- *   - What pointers passed in lead to is only read during the call, and copied where needed, unless the function says
- *     that it must outlive the handle; strings and arrays handed out belong to the handle and live until the handle is
- *     next changed or freed.
- *   - A function that can fail returns a keepfit_status. On failure its outputs are untouched unless it says
- *     otherwise, and the detail is in the keepfit_error passed in (which may be NULL) or in the handle.
- *   - The library keeps no global state, never prints, never exits. Different handles may be used from
- *     different threads at once; one handle by one thread at a time.
+ *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free (which accepts
+ *     NULL). What is configured or reported is a plain struct that you own.
+ *   - Pointers passed in are only read during the call, and copied where needed, unless it says that they must last longer;
+ *     strings and arrays handed out belong to the handle and live until the handle is next changed or freed.
+ *   - A function that can fail returns a keepfit_status. On failure its outputs are untouched unless it says otherwise, and
+ *     the detail is in the keepfit_error passed in (which may be NULL) or in the handle.
+ *   - The library keeps no global state, never prints, never exits. Different handles may be used from different threads at
+ *     once; one handle by one thread at a time.
  *   - The same seed, options and data give the same bits, on any number of threads.
  */
 #ifndef KEEPFIT_H
@@ -44,9 +43,7 @@ extern "C" {
 #define KEEPFIT_API
 #endif
 
-/* ---------------------------------------------------------------------------------------------------------
- * 1. What everybody needs
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 1. What everybody needs ---- */
 
 #define KEEPFIT_VERSION_MAJOR 0
 #define KEEPFIT_VERSION_MINOR 1
@@ -105,9 +102,24 @@ KEEPFIT_API void keepfit_options_watch(keepfit_options *options, const volatile 
 /* Whether the value was set, rather than left at its default. */
 KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const char *key);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 2. One-call use
- * ------------------------------------------------------------------------------------------------------- */
+/* What people call the numbers. Inside, features are counted from 0 and classes are numbers; fits, models, journals and streams
+ * know the names besides, where the data have any. What is handed out belongs to the handle, as always. */
+typedef struct keepfit_schema {
+    size_t features;             /* as many as a row of the table has; 0: not known */
+    const char *const *feature;  /* [features] their names; NULL: they have none */
+    size_t target_at;            /* the target's column, from 1, the weights' not counted; 0: it has none */
+    const char *target, *weight; /* what the columns of target and weights are called; NULL: nothing */
+    size_t classes;              /* that have names; 0: they are numbers */
+    const double *label;         /* [classes] the number that stands for the class in points, models and predictions */
+    const char *const *class_name; /* [classes] */
+} keepfit_schema;
+
+/* The name of the class that a label stands for; NULL: it has none. */
+KEEPFIT_API const char *keepfit_schema_class(const keepfit_schema *schema, double label);
+/* And the other way round; false: no class has that name. */
+KEEPFIT_API bool keepfit_schema_label(const keepfit_schema *schema, const char *name, double *label);
+
+/* ---- 2. One-call use ---- */
 
 typedef struct keepfit_model keepfit_model;
 
@@ -116,9 +128,7 @@ typedef struct keepfit_model keepfit_model;
 KEEPFIT_API keepfit_status keepfit_train_file(const char *path, const keepfit_options *options, keepfit_model **model,
                                               keepfit_error *error);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 3. Your own loop
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 3. Your own loop ---- */
 
 /* One row. index == NULL: the entries are features 0 .. count-1. Otherwise index ascends strictly, from 0. */
 typedef struct keepfit_row {
@@ -145,9 +155,8 @@ typedef struct keepfit_fit keepfit_fit;
 KEEPFIT_API keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **fit, keepfit_error *error);
 KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
 
-/* One stage: the point joins the history and the model is made good for everything so far. A point that is
- * refused (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but
- * can still be read. */
+/* One stage: the point joins the history and the model is made good for everything so far. A point that is refused
+ * (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but can still be read. */
 KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
 
 /* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) tells how many went in. */
@@ -174,6 +183,11 @@ KEEPFIT_API keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_bl
 
 /* A class that may come later: it has its place in the model from now on. Refuses a third one where the loss is for two. */
 KEEPFIT_API keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label);
+
+/* What features, target and classes are called. It may be said at any time, also bit by bit; what is known already is not said
+ * again, and KEEPFIT_DATA is what contradicts it. A journal remembers it, and models have it. */
+KEEPFIT_API keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema);
+KEEPFIT_API void keepfit_fit_schema(const keepfit_fit *fit, keepfit_schema *schema);
 
 /* Takes a point out again: `index` counts the points that are present, the oldest being 0. The model is then good for those
  * that remain, as after a push. With the option window the oldest leaves by itself when a point beyond that number comes. */
@@ -213,12 +227,12 @@ typedef struct keepfit_report {
     uint64_t proved;   /* bound <= target */
     uint64_t missed;   /* a finite bound above the target; with guarantee "estimate", an estimate above it */
     uint64_t unproved; /* no finite bound; with guarantee "estimate", every stage that is not missed */
-    uint64_t
-        waiting; /* of the unproved: with no optimum to be near yet, since with a free intercept (logistic, softmax) some
-                          class had no points of a weight above 0 */
-    uint64_t
-        given_up; /* of the missed and the unproved: ended since more work than a stage may take (docs/guarantee.md) would
-                          have been needed, or because it was for a stage not long before */
+    /* of the unproved: with no optimum to be near yet, since beside a free intercept (logistic, softmax) some class had no
+     * points of a weight above 0 */
+    uint64_t waiting;
+    /* of the missed and the unproved: ended since more work than a stage may take (docs/guarantee.md) would have been needed,
+     * or because it was for a stage not long before */
+    uint64_t given_up;
     double smoothness; /* largest curvature of one point's function so far (L) */
     double seconds;    /* spent inside the fit */
     /* Progressive validation: each point predicted before it is learnt. */
@@ -226,7 +240,6 @@ typedef struct keepfit_report {
     double validation_loss;  /* mean loss of those predictions; NaN before the first */
     double validation_error; /* classification: share of wrong labels; regression: root mean squared error */
 } keepfit_report;
-
 KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
 
 /* Why nothing is proved of this fit, whatever points come. */
@@ -254,16 +267,13 @@ typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
     double optimum;                  /* min g_i over the domain */
     double gap;                      /* objective - optimum */
 } keepfit_measurement;
-
 /* KEEPFIT_UNSOLVED: the optimum cannot be computed, and *result holds what else was asked for. */
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
 
 /* The model as it is now, a copy that outlives the fit. */
 KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **model);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 4. Models
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 4. Models ---- */
 
 typedef struct keepfit_prediction {
     double value;       /* regression: the predicted number; classification: the label, as in the data */
@@ -271,7 +281,6 @@ typedef struct keepfit_prediction {
     double probability; /* of that label; NaN where the loss has no probabilities */
     size_t outputs;     /* how many scores there are: 1, or the number of classes for softmax and networks */
 } keepfit_prediction;
-
 /* scores (may be NULL) takes the scores, keepfit_model_describe().outputs numbers. */
 KEEPFIT_API keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_row *row,
                                                  keepfit_prediction *prediction, double *scores);
@@ -291,8 +300,19 @@ typedef struct keepfit_description {
     const double *hidden_intercepts; /* [hidden]; NULL for linear models, like the next */
     const double *hidden_weights;    /* [features][hidden] */
 } keepfit_description;
-
 KEEPFIT_API void keepfit_model_describe(const keepfit_model *model, keepfit_description *description);
+KEEPFIT_API void keepfit_model_schema(const keepfit_model *model, keepfit_schema *schema);
+
+/* The probability of each class, description.classes numbers, in the order of description.labels, from a row's scores;
+ * KEEPFIT_USAGE where the loss has none. */
+KEEPFIT_API keepfit_status keepfit_model_probabilities(const keepfit_model *model, const double *scores,
+                                                       double *probabilities);
+
+/* The model's file as bytes, to be freed with free(), and a model from such bytes; `name` is what messages call them. */
+KEEPFIT_API keepfit_status keepfit_model_write(const keepfit_model *model, unsigned char **bytes, size_t *count,
+                                               keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_model_read(const unsigned char *bytes, size_t count, const char *name,
+                                              keepfit_model **model, keepfit_error *error);
 
 /* Writes a temporary file beside path, syncs it and renames it over path, so path always holds a whole model.
  * Refuses to replace anything but a regular file. */
@@ -300,9 +320,7 @@ KEEPFIT_API keepfit_status keepfit_model_save(const keepfit_model *model, const 
 KEEPFIT_API keepfit_status keepfit_model_load(const char *path, keepfit_model **model, keepfit_error *error);
 KEEPFIT_API void keepfit_model_free(keepfit_model *model);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 5. Streams
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 5. Streams ---- */
 
 typedef struct keepfit_stream keepfit_stream;
 
@@ -310,16 +328,39 @@ typedef struct keepfit_stream keepfit_stream;
  * limit and scale are honoured here (shuffle and scale read everything first). */
 KEEPFIT_API keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options,
                                                keepfit_stream **stream, keepfit_error *error);
+/* The same for the points of a fit that knows what its features are called: columns with names find their places whatever their
+ * order, and classes keep their numbers. KEEPFIT_DATA: columns are missing, or are too many. */
+KEEPFIT_API keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_options *options,
+                                                       const keepfit_fit *fit, keepfit_stream **stream,
+                                                       keepfit_error *error);
+/* And for rows that a model is to predict: they must have its features, no more and no fewer; the targets may be missing.
+ * targets: points have those that the file has; otherwise nobody looks at them, and they are 0. The numbers of classes that are
+ * texts are the stream's own (keepfit_stream_schema), not the model's. */
+KEEPFIT_API keepfit_status keepfit_stream_open_for_model(const char *path, const keepfit_options *options,
+                                                         const keepfit_model *model, bool targets,
+                                                         keepfit_stream **stream, keepfit_error *error);
+/* Another model takes the place of that one. KEEPFIT_DATA: the stream's columns are not its features; the first one stays. */
+KEEPFIT_API keepfit_status keepfit_stream_suit_model(keepfit_stream *stream, const keepfit_model *model,
+                                                     keepfit_error *error);
+
 /* The next point, valid until the next call; KEEPFIT_END after the last. With on-error skip, bad rows are passed
  * over and counted. */
 KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point);
+/* The same row by row: *skipped says that a bad one stood there, and then there is no point. (A stream that has been read into
+ * memory has no bad rows any more.) */
+KEEPFIT_API keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *point, bool *skipped);
+/* Calls `call` each time before the stream waits for input that is not there yet: the time to flush what was made of the rows so far.
+ * Never for regular files. NULL: nothing. */
+KEEPFIT_API void keepfit_stream_before_waiting(keepfit_stream *stream, void (*call)(void *context), void *context);
+/* What the columns are called, and the classes of the points so far. */
+KEEPFIT_API void keepfit_stream_schema(const keepfit_stream *stream, keepfit_schema *schema);
 KEEPFIT_API const keepfit_error *keepfit_stream_error(const keepfit_stream *stream);
 
 typedef struct keepfit_stream_info {
     const char *name;       /* as messages call it: the path, or "<stdin>" */
     const char *format;     /* the format in use */
-    const char *target;     /* the target column's name, or the file that has the targets; "" where there is no name */
-    uint64_t target_column; /* its number, from 1; 0: targets are no column */
+    const char *targets;    /* the file that has the targets, where they stand in one of their own; otherwise NULL */
+    uint64_t target_column; /* their column in the rows' file, from 1 (keepfit_stream_schema has its name); 0: none */
     uint64_t points;        /* given out so far */
     uint64_t skipped;       /* bad rows passed over */
     uint64_t total;         /* points in all, where that is known beforehand; otherwise 0 */
@@ -329,8 +370,8 @@ typedef struct keepfit_stream_info {
     uint64_t cut;           /* a last line without a newline, which may have been cut; 0: none so far */
     bool cut_taken;         /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
     bool empty;             /* it ended without a point, which is why it failed with KEEPFIT_DATA */
+    bool labelled;          /* the points have targets */
 } keepfit_stream_info;
-
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
 /* Reads all that is left into memory; afterwards total is known and keepfit_stream_rewind works. */
 KEEPFIT_API keepfit_status keepfit_stream_read_all(keepfit_stream *stream);
@@ -345,9 +386,7 @@ KEEPFIT_API void keepfit_stream_close(keepfit_stream *stream);
 KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream *stream,
                                                  keepfit_error *error);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 6. Your own objective
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 6. Your own objective ---- */
 
 /* f_j(x) = weight_j * value(x, point_j) + lambda*|x|^2, where value is convex and differentiable in x. Each callback
  * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points reach the
@@ -362,16 +401,13 @@ typedef struct keepfit_objective {
      * it the option smoothness must be given. */
     int (*curvature)(void *context, const keepfit_point *point, double *curvature);
 } keepfit_objective;
-
 KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                                      keepfit_fit **fit, keepfit_error *error);
 /* x itself, in the units of the rows as they came: dimension numbers (for built-in objectives, bias first, then [feature][output]; for a network bias first, then
  * [feature][unit], and behind these [unit, then bias][class]). */
 KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 7. Durability
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 7. Durability ---- */
 
 /* With the option journal, a fit keeps every point in a folder: what was acknowledged survives the process and, as far as the
  * option sync says, the machine. keepfit_fit_create then takes over what the folder holds, and the fit goes on bit for bit as it
@@ -411,14 +447,13 @@ typedef struct keepfit_journal_info {
     const char *settings; /* a line "set KEY VALUE" or "default KEY VALUE" for each option that it remembers */
     uint64_t generation;  /* 1, and one more for each time it was compacted */
     uint64_t segments, records, bytes;
-    uint64_t points;     /* recorded */
-    uint64_t removals;   /* recorded */
-    uint64_t present;    /* points that have not left */
-    uint64_t arrived;    /* points ever, those that compacting has left out included */
-    uint64_t checkpoint; /* the record that the newest sound checkpoint stands at; 0: none */
-    uint64_t spoilt;     /* checkpoints that are not sound */
-    uint64_t torn;       /* bytes behind the last record that a crash has left: never acknowledged */
-    const char *damage;  /* what is wrong besides, with its place; NULL: nothing. The records before it are whole */
+    uint64_t points, removals; /* recorded */
+    uint64_t present;          /* points that have not left */
+    uint64_t arrived;          /* points ever, those that compacting has left out included */
+    uint64_t checkpoint;       /* the record that the newest sound checkpoint stands at; 0: none */
+    uint64_t spoilt;           /* checkpoints that are not sound */
+    uint64_t torn;             /* bytes behind the last record that a crash has left: never acknowledged */
+    const char *damage; /* what is wrong besides, with its place; NULL: nothing. The records before it are whole */
 } keepfit_journal_info;
 
 /* The options may be NULL (they name the disk). */
@@ -428,6 +463,8 @@ KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfi
 /* The next point that is present, as it was pushed, with its arrival (may be NULL); valid until the next call. KEEPFIT_END
  * after the last. */
 KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
+/* What its features and classes are called. */
+KEEPFIT_API void keepfit_journal_schema(const keepfit_journal *journal, keepfit_schema *schema);
 KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
 
 /* The model of the points that a journal holds, bit for bit that of the fit that wrote it: what follows the newest checkpoint is
@@ -506,9 +543,7 @@ KEEPFIT_API keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned
 KEEPFIT_API keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points,
                                                const unsigned char *bytes, size_t count);
 
-/* ---------------------------------------------------------------------------------------------------------
- * 8. What this build offers
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- 8. What this build offers ---- */
 
 typedef enum keepfit_family {
     KEEPFIT_METHODS,
@@ -538,12 +573,11 @@ typedef struct keepfit_option {
     const char *key;     /* "lambda" */
     const char *value;   /* what stands for the value in help: "L"; "" for a flag */
     const char *initial; /* the default, as text; "" where there is none */
-    const char *group;   /* "problem", "method", "data" or "journal" */
+    const char *group;   /* "problem", "method", "data", "predict" or "journal" */
     const char *help;    /* one or two sentences */
     const char *choices; /* CHOICE: "squared|logistic|..."; otherwise NULL */
     keepfit_option_type type;
 } keepfit_option;
-
 KEEPFIT_API bool keepfit_option_entry(size_t k, keepfit_option *option);
 
 /* "Did you mean": of the names that are offered, the one that a misspelt word is nearest to, if any is near enough. Capital

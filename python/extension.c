@@ -79,6 +79,11 @@ static int keepfit_python_wrong(size_t count, size_t features, const void *start
     return wrong;
 }
 
+static void keepfit_python_free(void *bytes)
+{
+    free(bytes);
+}
+
 /* For callbacks in Python, where KeyboardInterrupt comes before the call is back. */
 static void keepfit_python_stop(void)
 {

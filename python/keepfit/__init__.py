@@ -6,6 +6,8 @@
     ...     model.partial_fit(X, y)             # within epsilon of the best for everything so far
     ...     print(model.gap_bound_)             # and proved
 """
+import numpy as np
+
 from ._library import lib as _lib
 from .classifier import KeepfitClassifier
 from .errors import CorruptFileError, KeepfitError, NotProvedWarning
@@ -14,11 +16,12 @@ from .fit import Fit, Measurement, Stage
 from .model import Model
 from .objective import Objective
 from .options import DOMAINS, LOSSES, METHODS, OPTIONS
+from .predictor import Predictor
 from .regressor import KeepfitRegressor
 
 __version__ = _text(_lib.keepfit_version())
-__all__ = ["KeepfitClassifier", "KeepfitRegressor", "Fit", "Objective", "Model", "Stage", "Measurement", "KeepfitError",
-           "CorruptFileError", "NotProvedWarning", "load", "OPTIONS", "METHODS", "LOSSES", "DOMAINS"]
+__all__ = ["KeepfitClassifier", "KeepfitRegressor", "Fit", "Objective", "Model", "Predictor", "Stage", "Measurement",
+           "KeepfitError", "CorruptFileError", "NotProvedWarning", "load", "OPTIONS", "METHODS", "LOSSES", "DOMAINS"]
 
 
 def load(path):
@@ -29,9 +32,14 @@ def load(path):
 
     model = Model.load(path)
     if model.hidden:
-        raise ValueError("%s holds a network, which has no estimator here; Model.load gives its weights" % path)
+        raise ValueError("%s holds a network, which has no estimator here; Predictor.load predicts with it" % path)
+    if model.scale == "rows":
+        raise ValueError("the model in %s scales rows, which no estimator does; Predictor.load predicts with it" % path)
     kind = KeepfitClassifier if model.classification else KeepfitRegressor
     estimator = kind(model.loss, lam=model.lam, epsilon=model.epsilon, delta=model.delta)
-    estimator._kept = Kept(model=model, labels=Labels.of(model.labels))
-    estimator.n_features_in_ = model.weights.shape[0]
+    labels = Labels.named(model.class_numbers) if model.class_numbers else Labels.of(model.labels)
+    estimator._kept = Kept(model=model, labels=labels)
+    estimator.n_features_in_ = model.n_features
+    if model.feature_names is not None:
+        estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
     return estimator

@@ -16,6 +16,7 @@ from .errors import NotProvedWarning
 from .fit import Fit, Measurement, Stage
 from .labels import Labels
 from .model import Model
+from .predictor import Predictor
 
 FLOAT = np.dtype(np.float64)
 
@@ -45,6 +46,7 @@ class Kept:
         self.settings: Tuple = ()  # the parameters that it began with
         self.known = set() if fit else set(model.labels.tolist())
         self.new: Set[float] = set()  # classes that come with the next rows
+        self.named = -1  # classes whose names the fit knows; not even those of the features
         self.cache: Dict[str, Any] = {}
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -110,20 +112,36 @@ class Estimator(BaseEstimator):
 
     def _begin(self, loss: str, labels: Optional[Labels] = None, anew: bool = True, features: Optional[int] = None) -> Kept:
         """A fit with nothing in it, or with what the journal has. ``features``: as many as the rows have that are to come."""
-        if self.journal is not None and labels is not None and labels.names is not None:
-            raise ValueError("a journal keeps classes that are numbers; these have names")
         fit = Fit.silent(**self._library_options(loss))
         if anew and fit.report.points:
             raise ValueError("the journal %r holds %d points already: partial_fit goes on with them, fit wants an empty one"
                              % (self.journal, fit.report.points))
         if features is not None and features < fit.report.features:
             raise ValueError("X has %d features, but the rows in the journal %r have %d" % (features, self.journal, fit.report.features))
-        kept = Kept(fit, labels=labels)
+        kept = Kept(fit, labels=self._known_labels(fit, labels))
         kept.settings = self._settings(self)
         if labels is not None and fit.report.points:
             kept.known = set(fit.model().labels.tolist())
         self.trace_: List[Stage] = []
         return kept
+
+    def _known_labels(self, fit: Fit, labels: Optional[Labels]) -> Optional[Labels]:
+        """A journal's classes keep their numbers."""
+        if labels is None or not fit.report.classes:
+            return labels
+        classes = fit.schema().classes
+        if bool(classes) != (labels.names is not None):
+            raise ValueError("the journal %r has classes that are %s" % (self.journal, "texts" if classes else "numbers"))
+        return Labels.named(classes) if classes else labels
+
+    def _name(self, kept: Kept) -> None:
+        """The fit learns what features and classes are called."""
+        names = kept.labels.names if kept.labels is not None else None
+        if kept.named == len(names or ()):
+            return
+        feature_names = self.__dict__.get("feature_names_in_")
+        kept.fit.name(self.n_features_in_, feature_names, self.__dict__.get("_target_name"), names)
+        kept.named = len(names or ())
 
     def _is_ready(self, X, y) -> bool:
         """Whether these arrays can go to the library as they are: it makes the remaining checks itself."""
@@ -136,6 +154,9 @@ class Estimator(BaseEstimator):
 
     def _checked(self, X, y, reset: bool) -> Tuple[Any, np.ndarray]:
         """scikit-learn's checks and conversions."""
+        if reset:
+            name = getattr(y, "name", None)
+            self._target_name = name if isinstance(name, str) else None
         return validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=reset,
                              y_numeric=isinstance(self, RegressorMixin))
 
@@ -166,6 +187,7 @@ class Estimator(BaseEstimator):
     def _extend(self, kept: Kept, X, targets: np.ndarray, weight: Optional[np.ndarray]) -> None:
         """The rows go in; ``kept``, which may be another than before, counts if they did."""
         stage = kept.fit.report.stage
+        self._name(kept)
         try:
             kept.fit.extend(X, targets, weight)
         finally:
@@ -236,15 +258,16 @@ class Estimator(BaseEstimator):
         estimator is as it was: ``partial_fit`` begins it."""
         if self.journal is None:
             raise ValueError("there is no journal to resume from")
-        kept = self._begin(self._loss(), self._journal_labels(), anew=False)
+        kept = self._begin(self._loss(), anew=False)
         if kept.fit.report.stage:
-            if kept.labels is not None:
-                kept.labels = Labels.of(kept.model.labels)
-            self._kept, self.n_features_in_ = kept, kept.fit.report.features
+            schema = kept.fit.schema()
+            if kept.model.classification:
+                kept.labels = Labels.named(schema.classes) if schema.classes else Labels.of(kept.model.labels)
+                kept.known = set(kept.model.labels.tolist())
+            self._kept, self.n_features_in_ = kept, max(kept.fit.report.features, schema.features)
+            if schema.feature_names is not None:
+                self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         return self
-
-    def _journal_labels(self) -> Optional[Labels]:
-        return None
 
     def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
         """The objective now; if asked for, a bound from a pass over the points, and the true optimum with the gap."""
@@ -254,10 +277,11 @@ class Estimator(BaseEstimator):
 
     def save(self, path) -> None:
         """Writes the model to a file that ``keepfit predict`` and ``keepfit.load`` read. The points are not in it."""
-        kept = self._fitted()
-        if kept.labels is not None and kept.labels.names is not None:
-            raise ValueError("model files hold classes that are numbers; these have names: pickle the estimator instead")
-        kept.model.save(path)
+        self._fitted().model.save(path)
+
+    def predictor(self) -> Predictor:
+        """What predicts as this does and is small: the weights, without the rows."""
+        return Predictor(self._fitted().model)
 
     # ---- what is known
 

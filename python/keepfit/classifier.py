@@ -115,9 +115,6 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
                              hint(self.loss, ("logistic", "softmax", "hinge")))
         return self.loss
 
-    def _journal_labels(self) -> Labels:
-        return Labels(np.zeros(0, np.float64))
-
     def _start(self, y: np.ndarray, anew: bool) -> Kept:
         several = self._loss() == "logistic" and self.journal is None and len(np.unique(y)) > 2
         return self._begin("softmax" if several else self.loss, Labels(y), anew, None if anew else self.n_features_in_)

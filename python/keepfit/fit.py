@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from . import options as option_table
+from . import schema as schemas
 from ._library import ffi, lib
 from .errors import NotProvedWarning, exception, text
 from .model import Model
@@ -226,6 +227,21 @@ class Fit:
         place = int(np.searchsorted(self._carried, arrival))
         return place + 1 if place < len(self._carried) and self._carried[place] == arrival else 0
 
+    def name(self, features: int = 0, feature_names=None, target: Optional[str] = None, classes=None) -> None:
+        """What features and classes (a mapping from names to the numbers that stand for them) are called: models know it, and a
+        journal remembers it. What contradicts what was said before is a ValueError."""
+        schema, kept = schemas.made(features, feature_names, target, classes)
+        with self._turn:
+            status = lib.keepfit_fit_name(self.handle, schema)
+            if status != OK:
+                self._fail(status)
+        del kept
+
+    def schema(self) -> schemas.Schema:
+        """What they are called."""
+        with self._turn:
+            return schemas.read(lib.keepfit_fit_schema, self.handle)
+
     def expect(self, label: float) -> None:
         """A class that may come later has its place in the model from now on."""
         with self._turn:
@@ -296,11 +312,13 @@ class Fit:
                 self._fail(status)
             snapshot = bytes(ffi.buffer(start[0], size[0]))
             return {"version": text(lib.keepfit_version()), "options": self.options, "snapshot": snapshot, "points": self._points(),
-                    "carried": self._carried, "earlier": self._earlier}
+                    "carried": self._carried, "earlier": self._earlier, "schema": schemas.read(lib.keepfit_fit_schema, self.handle)}
 
     def __setstate__(self, state) -> None:
         self._create(None, state["options"])
         self._carried, self._earlier = state["carried"], state["earlier"]
+        if "schema" in state:  # pickles of 0.1.0 as it began had none
+            self.name(*state["schema"])
         rows, targets, weights = state["points"]
         value, index, start = compressed(rows)
         status = lib.keepfit_python_restore(

@@ -15,6 +15,13 @@ class Labels:
         self.names: Optional[Dict] = None if numbers else {}
 
     @classmethod
+    def named(cls, classes: Dict[str, float]) -> "Labels":
+        """For classes that were given these numbers before."""
+        labels = cls(np.array(list(classes)) if classes else np.zeros(0, "<U1"))
+        labels.names = {name: int(number) for name, number in classes.items()}
+        return labels
+
+    @classmethod
     def of(cls, numbers: np.ndarray) -> "Labels":
         """For classes known by number alone: integers, if they all are whole."""
         return cls(np.zeros(0, np.int64 if np.all(numbers == np.round(numbers)) else np.float64))
@@ -24,7 +31,7 @@ class Labels:
         if self.names is None:
             return np.ascontiguousarray(y, np.float64)
         found, inverse = np.unique(y, return_inverse=True)
-        codes = [self.names.setdefault(name, len(self.names)) for name in found.tolist()]
+        codes = [self.names.setdefault(name, max(self.names.values(), default=-1) + 1) for name in found.tolist()]
         return np.array(codes, np.float64)[inverse]
 
     def admit(self, new: Set[float], dtype: np.dtype) -> None:
@@ -37,7 +44,7 @@ class Labels:
     def decode(self, labels: np.ndarray) -> np.ndarray:
         if self.names is None:
             return labels.astype(self.dtype)
-        names = list(self.names)
+        names = {number: name for name, number in self.names.items()}
         return np.array([names[int(label)] for label in labels], self.dtype)
 
     def _widened(self, dtype: np.dtype) -> np.dtype:

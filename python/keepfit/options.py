@@ -40,8 +40,8 @@ def _read_table() -> Dict[str, Option]:
 OPTIONS = _read_table()
 
 
-# What the command does to the rows of a file before a fit has them: here they come from arrays, and it would do nothing.
-READING = {name for name, option in OPTIONS.items() if option.group == "data" and option.key != "max-features"}
+# What the command does to the rows of a file before a fit or a model has them: here they come from arrays, and it would do nothing.
+READING = {name for name, option in OPTIONS.items() if option.group in ("data", "predict") and option.key != "max-features"}
 
 
 def hint(word: str, names: Iterable[str]) -> str:

@@ -62,11 +62,12 @@ def test_messages_speak_of_parameters(bad, told):
 
 
 @pytest.mark.parametrize("name", ["scale", "limit", "shuffle", "format", "target", "targets", "on_error", "on-error", "header", "delimiter",
-                                  "weight_column", "zero_based", "accept_cut", "strict_end"])
+                                  "weight_column", "zero_based", "accept_cut", "strict_end", "extra_features", "extra-features"])
 def test_options_of_files_are_refused(name):
     """They say how the command reads files; with arrays they did nothing, and nobody was told."""
     X, y = cloud("numbers")
-    value = {"scale": "columns", "limit": 5, "format": "csv", "on_error": "skip", "on-error": "skip", "header": "no"}.get(name, True)
+    value = {"scale": "columns", "limit": 5, "format": "csv", "on_error": "skip", "on-error": "skip", "header": "no", "extra_features": "ignore",
+             "extra-features": "ignore"}.get(name, True)
     with pytest.raises(ValueError, match="would do nothing"):
         KeepfitRegressor(options={name: value}).fit(X, y)
     with pytest.raises(ValueError, match="would do nothing"):

@@ -142,3 +142,14 @@ void kf_archive_text(struct kf_archive *archive, char *text, size_t room)
         memcpy(place, text, length);
     }
 }
+
+void kf_archive_bytes(struct kf_archive *archive, void *bytes, size_t count)
+{
+    unsigned char *place = next(archive, count);
+    if (!place || !count)
+        return;
+    if (archive->reading)
+        memcpy(bytes, place, count);
+    else
+        memcpy(place, bytes, count);
+}

@@ -39,6 +39,9 @@ void kf_archive_array(struct kf_archive *archive, double **array, size_t *capaci
 /* Text of less than `room` bytes. */
 void kf_archive_text(struct kf_archive *archive, char *text, size_t room);
 
+/* Bytes as they are. */
+void kf_archive_bytes(struct kf_archive *archive, void *bytes, size_t count);
+
 /* Reading: whether so many numbers can still come. */
 bool kf_archive_holds(const struct kf_archive *archive, size_t numbers);
 

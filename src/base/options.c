@@ -144,6 +144,11 @@ static const struct row table[] = {
     FLAG("accept-cut", "data", accept_cut,
          "Take a last line without a newline as it is, from a pipe too, and without a warning."),
 
+    CHOICE("extra-features", "error|ignore", "error", "predict", extra_features,
+           "What features do that the model does not have, in sparse rows or named columns: make the row or the file a "
+           "bad one, or "
+           "nothing."),
+
     TEXT("journal", "DIR", "", "journal", journal,
          "Keep all points in this folder, durably, and go on from there when it already holds some. The journal "
          "remembers "

@@ -14,6 +14,7 @@ enum kf_storage { KF_STORAGE_AUTO, KF_STORAGE_DENSE, KF_STORAGE_SCALED };
 enum kf_epsilon { KF_EPSILON_ABSOLUTE, KF_EPSILON_RELATIVE, KF_EPSILON_STAT };
 enum kf_guarantee { KF_GUARANTEE_PROVED, KF_GUARANTEE_ESTIMATE };
 enum kf_count { KF_COUNT_AUTO, KF_COUNT_ACTUAL, KF_COUNT_PAPER };
+enum kf_extra { KF_EXTRA_ERROR, KF_EXTRA_IGNORE };
 enum kf_header { KF_HEADER_AUTO, KF_HEADER_YES, KF_HEADER_NO };
 
 /* Choices hold the index within the option's list of choices. A real that may be absent is NaN then, a count 0, a text
@@ -48,6 +49,8 @@ struct keepfit_options {
     int header;
     char *target, *targets, *weights, *delimiter;
     bool strict_end, accept_cut;
+    /* predict */
+    int extra_features;
     /* journal */
     char *journal, *sync;
     uint64_t segment_bytes, checkpoint_gradients;

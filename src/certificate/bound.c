@@ -51,12 +51,6 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
     return length * length * (1 + kf_gamma((double)curvature->size + 64));
 }
 
-double kf_curvature_doubtful(const struct kf_curvature *curvature, const struct kf_problem *problem,
-                             const struct kf_tracked *tracked)
-{
-    return measure_decrement(curvature, problem, tracked).doubt;
-}
-
 /* u^2/(2 (u - 1 + exp(-u))), at most 1 + u/2: what the curvature at the start of a way is of its mean, if it falls like
  * exp(-u s). */
 static double flattening(double u)

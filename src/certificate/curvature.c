@@ -200,7 +200,7 @@ static bool follow_size(struct kf_curvature *curvature, const struct kf_problem 
     return true;
 }
 
-static void copy_matrix(const struct kf_curvature *curvature, const double *from, double *to)
+void kf_curvature_copy(const struct kf_curvature *curvature, const double *from, double *to)
 {
     for (size_t k = 0; k < curvature->size; k++)
         memcpy(to + k * curvature->capacity, from + k * curvature->capacity, curvature->size * sizeof *to);
@@ -224,49 +224,6 @@ double kf_curvature_trace(const struct kf_curvature *curvature)
 static bool factorise(const struct kf_curvature *curvature, double *matrix)
 {
     return kf_cholesky(curvature->size, matrix, curvature->capacity);
-}
-
-/* Of a term w phi'' a_k a_l: the weight, the root and its square, the products, 1/W and what scaling takes. */
-#define TERM_OPERATIONS 12
-/* More of H than that is not given away for rounding: nothing is proved. */
-#define SLACK_MOST 0.25
-
-double kf_hessian_margin(const struct kf_curvature *curvature, size_t k)
-{
-    return kf_margin(curvature->size, curvature->operations + TERM_OPERATIONS, curvature->peak[k]);
-}
-
-void kf_hessian_note_peaks(struct kf_curvature *curvature)
-{
-    for (size_t k = 0; k < curvature->size; k++)
-        curvature->peak[k] = fmax(curvature->peak[k], curvature->hessian[k * curvature->capacity + k]);
-}
-
-bool kf_curvature_invert(struct kf_curvature *curvature)
-{
-    double *margin = kf_curvature_scratch(curvature, 0), *diagonal = kf_curvature_scratch(curvature, 1);
-    double share = kf_margin(curvature->size, (double)curvature->size + 8, 1), ratio = share, trace = 0;
-    struct kf_square inverse = kf_like_hessian(curvature, curvature->inverse);
-    kf_hessian_note_peaks(curvature);
-    copy_matrix(curvature, curvature->hessian, curvature->inverse);
-    for (size_t k = 0; k < curvature->size; k++) {
-        diagonal[k] = curvature->hessian[k * curvature->capacity + k];
-        margin[k] = kf_hessian_margin(curvature, k);
-        ratio = fmax(ratio, margin[k] / diagonal[k] + share);
-    }
-    if (!kf_verified_factor(&inverse, margin))
-        return false;
-    double apart = kf_verified_inverse(&inverse, diagonal);
-    if (!(apart < SLACK_MOST))
-        return false;
-    for (size_t k = 0; k < curvature->size; k++) {
-        double own = curvature->inverse[k * curvature->capacity + k];
-        curvature->width[k] = sqrt(own) * KF_UPWARD;
-        trace += diagonal[k] * own * KF_UPWARD;
-    }
-    /* LL' is less than H by no more than twice what was taken off the diagonal, ratio diag(H), and diag(H) <= trace LL'. */
-    curvature->slack = apart + 2 * ratio * trace / (1 - apart) + 8 * KF_UNIT;
-    return curvature->slack < SLACK_MOST;
 }
 
 /* What points that have left leave of the rest of H: those that were given up are a part of H, too. (1-L)(1 - lost/(1-L')) is at most
@@ -343,7 +300,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_prob
         column[k] += k < objective->free ? 0 : 2 * objective->lambda;
     }
     kf_hessian_note_peaks(curvature);
-    copy_matrix(curvature, curvature->hessian, curvature->factor);
+    kf_curvature_copy(curvature, curvature->hessian, curvature->factor);
     if (!factorise(curvature, curvature->factor))
         return KEEPFIT_DIVERGED;
     curvature->weight = objective->weight_total;
@@ -363,7 +320,7 @@ struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double 
         for (size_t k = 0; k < curvature->size; k++)
             heritage.margin = fmax(heritage.margin,
                                    kf_hessian_margin(curvature, k) / curvature->hessian[k * curvature->capacity + k]);
-        copy_matrix(curvature, curvature->hessian, curvature->inverse);
+        kf_curvature_copy(curvature, curvature->hessian, curvature->inverse);
         heritage.compares = true;
     }
     return heritage;

@@ -48,12 +48,12 @@ struct kf_curvature {
     size_t size, capacity;
     double *hessian; /* H, both triangles, leading dimension capacity like the next two */
     double *inverse;
-    double *factor;                  /* Cholesky factor of the whole Hessian */
-    double *work;                    /* the vectors below, and four more */
-    double *anchor, *at_sum, *at_x;  /* p; H^-1 sum; H^-1 x (regularised coordinates) */
-    double *width, *peak;            /* roots of the inverse's diagonal; the largest that H's diagonal has been since it was 0 */
-    double operations;               /* on each number of H since then */
-    double slack;                    /* by which share of it H may be less than what `inverse` is the inverse of */
+    double *factor;                 /* Cholesky factor of the whole Hessian */
+    double *work;                   /* the vectors below, and four more */
+    double *anchor, *at_sum, *at_x; /* p; H^-1 sum; H^-1 x (regularised coordinates) */
+    double *width, *peak; /* roots of the inverse's diagonal; the largest that H's diagonal has been since it was 0 */
+    double operations;    /* on each number of H since then */
+    double slack;         /* by which share of it H may be less than what `inverse` is the inverse of */
     double sum_length, x_length;     /* |sum|_{H^-1} and |x|_{H^-1}, or a little more */
     double sum_off, x_off;           /* number k of at_sum and at_x may be off by width_k times this */
     double blur;                     /* what the scores that curvatures were computed of may be off by */
@@ -155,9 +155,6 @@ double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_
 /* |g|^2_{H^-1}, or a little more */
 double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
                               const struct kf_tracked *tracked);
-/* How much of its root is what rounding may have done to the sum. */
-double kf_curvature_doubtful(const struct kf_curvature *curvature, const struct kf_problem *problem,
-                             const struct kf_tracked *tracked);
 /* a_j.delta */
 double kf_score(const struct kf_problem *problem, size_t j, const double *delta);
 /* |v|_H */

@@ -125,7 +125,8 @@ static double largest_curve(const struct kf_objective *objective, double weight,
     for (size_t k = 1; k < outputs; k++)
         most = fmax(most, curve[k * outputs + k]);
     double upward = most + (units_of_curve(outputs) + 0x1p-46) * weight;
-    return outputs > 1 ? 2 * upward : upward; /* a row of diag(p) - pp' has p(1-p) on the diagonal, and as much beside it */
+    return outputs > 1 ? 2 * upward
+                       : upward; /* a row of diag(p) - pp' has p(1-p) on the diagonal, and as much beside it */
 }
 
 /* The row without the intercept. */

@@ -42,6 +42,8 @@ double kf_hessian_margin(const struct kf_curvature *curvature, size_t k);
 void kf_hessian_note_peaks(struct kf_curvature *curvature);
 /* No eigenvalue of H is larger. */
 double kf_curvature_trace(const struct kf_curvature *curvature);
+/* All of one matrix goes to another. */
+void kf_curvature_copy(const struct kf_curvature *curvature, const double *from, double *to);
 /* One triangle's numbers go to the other. */
 void kf_curvature_mirror(const struct kf_curvature *curvature, double *matrix);
 /* One of four vectors to work with. */

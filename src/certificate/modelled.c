@@ -128,7 +128,8 @@ static bool is_ordinary(const struct kf_curvature *curvature, size_t from, size_
 static void look_at_ratios(const struct kf_curvature *curvature, size_t from, size_t first, size_t end,
                            const struct kf_doubts *doubts, struct survey *survey)
 {
-    double known = curvature->inflation / curvature->weight / (1 - curvature->slack) * KF_UPWARD, most = survey->tally.most[0];
+    double known = curvature->inflation / curvature->weight / (1 - curvature->slack) * KF_UPWARD,
+           most = survey->tally.most[0];
     for (size_t k = first; k < end; k++) {
         double ratio = doubts->ratio[k];
         if (ratio > 1 + 1.0 / STEPS_A_UNIT)

@@ -217,6 +217,25 @@ keepfit_status kf_durable_expected(keepfit_fit *fit, double label)
     return recorded(fit, kf_writer_expected(writer, label, &fit->error), segment);
 }
 
+static keepfit_status write_names(struct kf_writer *writer, struct kf_schema *schema, keepfit_error *error)
+{
+    struct kf_archive archive = {0};
+    kf_schema_archive(schema, &archive);
+    keepfit_status status = archive.status == KEEPFIT_OK ? kf_writer_names(writer, archive.bytes, archive.count, error)
+                                                         : kf_fail_memory(error);
+    kf_archive_free(&archive);
+    return status;
+}
+
+keepfit_status kf_durable_names(keepfit_fit *fit, struct kf_schema *news)
+{
+    if (!records(fit))
+        return KEEPFIT_OK;
+    struct kf_writer *writer = &fit->durable->journal.writer;
+    uint64_t segment = writer->first;
+    return recorded(fit, write_names(writer, news, &fit->error), segment);
+}
+
 keepfit_status kf_durable_room(keepfit_fit *fit, size_t features, size_t classes)
 {
     if (!records(fit))
@@ -342,7 +361,7 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     const struct kf_points *points = &fit->problem.points;
     const struct kf_journal *journal = &fit->durable->journal;
     struct kf_archive archive = {0};
-    keepfit_status status = KEEPFIT_OK;
+    keepfit_status status = kf_schema_is_empty(&fit->schema) ? KEEPFIT_OK : write_names(writer, &fit->schema, error);
     double lead;
     bool leads = kf_fit_lead(fit, &lead);
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
@@ -373,7 +392,7 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
     struct kf_durable *durable = fit->durable;
     struct kf_journal *journal = &durable->journal;
     struct kf_writer writer;
-    uint64_t base = fit->problem.points.count + 1;
+    uint64_t base = fit->problem.points.count + 1 + !kf_schema_is_empty(&fit->schema); /* settings, names, points */
     char *settings = kf_settings_write(fit->options, base, kf_durable_objective(fit));
     status = settings ? kf_generation_begin(journal, &writer, settings, &fit->error) : kf_fail_memory(&fit->error);
     free(settings);

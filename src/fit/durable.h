@@ -33,6 +33,7 @@ keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point);
 keepfit_status kf_durable_removals(keepfit_fit *fit, const uint64_t *indices, size_t count);
 keepfit_status kf_durable_expected(keepfit_fit *fit, double label);
 keepfit_status kf_durable_room(keepfit_fit *fit, size_t features, size_t classes);
+keepfit_status kf_durable_names(keepfit_fit *fit, struct kf_schema *news);
 keepfit_status kf_durable_block(keepfit_fit *fit, size_t count); /* the next so many points are one stage */
 /* Before a call returns `status`: what it recorded becomes as safe as the options say, and a checkpoint is written if it is time. Returns
  * the status, or what has failed now. */

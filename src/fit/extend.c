@@ -47,9 +47,7 @@ static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block
         return kf_fail(error, KEEPFIT_DATA, "the weights' sum is too large");
     switch (kf_labels_take(&prospect->labels, point.target, &mapped)) {
     case KF_LABEL_THIRD:
-        return kf_fail(error, KEEPFIT_DATA,
-                       "label %g is a third class besides %g and %g; this loss is for two (softmax takes more)",
-                       point.target, prospect->labels.label[0], prospect->labels.label[1]);
+        return kf_fit_third(fit, point.target, &prospect->labels, error);
     case KF_LABEL_MEMORY:
         return kf_fail_memory(error);
     default:

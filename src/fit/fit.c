@@ -199,6 +199,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     kf_optimum_free(&fit->optimum);
     free(fit->objective_name);
     free(fit->labels.label);
+    kf_schema_free(&fit->schema);
     free(fit->arrivals);
     free(fit->indices);
     free(fit->classes.seen);
@@ -254,9 +255,7 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
         return kf_fail(error, KEEPFIT_DATA, "the weight %g makes the sum of the weights too large or too small",
                        point->weight);
     if (kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_THIRD)
-        return kf_fail(error, KEEPFIT_DATA,
-                       "label %g is a third class besides %g and %g; loss %s is for two (softmax takes more)",
-                       point->target, fit->labels.label[0], fit->labels.label[1], fit->problem.objective.loss->name);
+        return kf_fit_third(fit, point->target, &fit->labels, error);
     return check_row(fit, &point->row, point->weight, error);
 }
 

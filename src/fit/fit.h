@@ -3,6 +3,7 @@
 #define KF_FIT_H
 
 #include "base/archive.h"
+#include "base/schema.h"
 #include "history/centres.h"
 #include "iterate/problem.h"
 #include "method/method.h"
@@ -62,6 +63,7 @@ struct keepfit_fit {
     char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
     struct kf_problem problem;
     struct kf_labels labels;
+    struct kf_schema schema; /* what people call features and classes */
 
     struct kf_centres centres; /* what the history's columns are kept less of (centre.h) */
     bool look_due;             /* before the stage that is to come */
@@ -120,6 +122,11 @@ void kf_fit_account(keepfit_fit *fit); /* constants and progressive validation, 
 
 /* The mapped target of a label, known or new. False: out of memory. */
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
+/* What a label is called in messages: its name, or the number. `room` has space for that. */
+#define KF_CLASS_ROOM 48
+const char *kf_fit_class(const keepfit_fit *fit, double label, char room[KF_CLASS_ROOM]);
+/* Refuses a third class. */
+keepfit_status kf_fit_third(const keepfit_fit *fit, double label, const struct kf_labels *labels, keepfit_error *error);
 /* The label, as it was pushed, of a mapped target. */
 double kf_fit_label(const keepfit_fit *fit, double target);
 /* Brings problem.x up to date. Where memory was wanting for that, the bits are not those that they should be, and the fit is dead. */

@@ -34,6 +34,18 @@ static void copy_weights(keepfit_fit *fit, keepfit_model *model)
     memcpy(model->intercepts, second + hidden * outputs, outputs * sizeof *second);
 }
 
+/* The names of the columns, and of the classes that the model has. False: out of memory. */
+static bool copy_names(const keepfit_fit *fit, keepfit_model *model)
+{
+    keepfit_schema schema = kf_schema_show(&fit->schema);
+    bool good = kf_schema_set_columns(&model->schema, &schema);
+    for (size_t k = 0; k < model->classes && good; k++) {
+        const char *name = keepfit_schema_class(&schema, model->labels[k]);
+        good = !name || kf_schema_add_class(&model->schema, model->labels[k], name);
+    }
+    return good;
+}
+
 keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
 {
     keepfit_status status = kf_fit_read(fit);
@@ -67,6 +79,10 @@ keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
     copy_weights(fit, model);
     for (size_t k = 0; k < classes; k++)
         model->labels[k] = fit->labels.label[k];
+    if (!copy_names(fit, model)) {
+        keepfit_model_free(model);
+        return kf_fail_memory(&fit->error);
+    }
     *out = model;
     return KEEPFIT_OK;
 }

@@ -57,6 +57,14 @@ static keepfit_status find_presence(const keepfit_fit *fit, struct kf_presence *
     return KEEPFIT_OK;
 }
 
+static keepfit_status take_names(keepfit_fit *fit, const struct kf_record *record, keepfit_error *error)
+{
+    keepfit_status status = kf_record_names(record, &fit->schema);
+    if (status == KEEPFIT_CORRUPT)
+        return fail_record(fit, record, status, "its names do not fit those before it", error);
+    return status == KEEPFIT_OK ? status : kf_fail_memory(error);
+}
+
 /* Puts the points that the checkpoint knows into the history, where they lie in the files. */
 static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, keepfit_error *error)
 {
@@ -66,6 +74,8 @@ static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, 
     size_t k = 0;
     for (uint64_t number = 0; number < journal->checkpoint.number && status == KEEPFIT_OK; number++) {
         const struct kf_record *record = kf_journal_next(journal, cursor);
+        if (record->kind == KF_RECORD_NAMES)
+            status = take_names(fit, record, error);
         if (!kf_record_is_point(record))
             continue;
         struct kf_place place = kf_durable_place(record);
@@ -173,6 +183,11 @@ static keepfit_status replay_record(keepfit_fit *fit, struct replay *replay, con
         status = record->arrival <= fit->options->max_features && record->target >= 0 && record->target < 1e9
                      ? kf_fit_prepare(fit, (size_t)record->arrival, (size_t)record->target)
                      : kf_fail(&fit->error, KEEPFIT_CORRUPT, "it asks for too much room");
+        break;
+    case KF_RECORD_NAMES:
+        status = kf_record_names(record, &fit->schema);
+        if (status != KEEPFIT_OK)
+            kf_fail(&fit->error, status, "its names do not fit those before it");
         break;
     case KF_RECORD_BLOCK:
         replay->members = record->arrival;

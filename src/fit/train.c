@@ -1,12 +1,23 @@
 #include "keepfit.h"
 
+/* The point, and what its class is called if that is new. */
+static keepfit_status push(keepfit_stream *stream, keepfit_fit *fit, const keepfit_point *point, size_t *classes)
+{
+    keepfit_schema schema;
+    keepfit_stream_schema(stream, &schema);
+    keepfit_status status = schema.classes == *classes ? KEEPFIT_OK : keepfit_fit_name(fit, &schema);
+    *classes = schema.classes;
+    return status == KEEPFIT_OK ? keepfit_fit_push(fit, point) : status;
+}
+
 /* Pushes the stream's points until it ends. */
 static keepfit_status push_all(keepfit_stream *stream, keepfit_fit *fit, keepfit_error *error)
 {
     keepfit_point point;
     keepfit_status status;
+    size_t classes = SIZE_MAX; /* named so far: not even the columns */
     while ((status = keepfit_stream_next(stream, &point)) == KEEPFIT_OK)
-        if ((status = keepfit_fit_push(fit, &point)) != KEEPFIT_OK) {
+        if ((status = push(stream, fit, &point, &classes)) != KEEPFIT_OK) {
             if (error)
                 *error = *keepfit_fit_error(fit);
             return status;
@@ -22,9 +33,9 @@ keepfit_status keepfit_train_file(const char *path, const keepfit_options *optio
     keepfit_stream *stream = NULL;
     keepfit_fit *fit = NULL;
     keepfit_model *made = NULL;
-    keepfit_status status = keepfit_stream_open(path, options, &stream, error);
+    keepfit_status status = keepfit_fit_create(options, &fit, error);
     if (status == KEEPFIT_OK)
-        status = keepfit_fit_create(options, &fit, error);
+        status = keepfit_stream_open_for_fit(path, options, fit, &stream, error);
     if (status == KEEPFIT_OK)
         status = push_all(stream, fit, error);
     if (status == KEEPFIT_OK && (status = keepfit_fit_model(fit, &made)) != KEEPFIT_OK && error)

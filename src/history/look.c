@@ -15,6 +15,7 @@ struct keepfit_journal {
     char *settings;
     bool lead;
     struct kf_presence presence;
+    struct kf_schema schema;
     struct kf_cursor cursor;
     size_t seen; /* points that the cursor has passed */
     uint64_t spoilt;
@@ -56,20 +57,20 @@ static keepfit_status read_settings(keepfit_journal *journal, keepfit_error *err
     return status;
 }
 
+/* Which points are present, and what the names are. */
 static keepfit_status find_presence(keepfit_journal *journal, keepfit_error *error)
 {
     struct kf_cursor cursor = {0};
     const struct kf_record *record;
-    while ((record = kf_journal_next(&journal->inner, &cursor)))
-        switch (kf_presence_take(&journal->presence, record)) {
-        case KF_PRESENCE_GOOD:
-            break;
-        case KF_PRESENCE_WRONG:
+    while ((record = kf_journal_next(&journal->inner, &cursor))) {
+        enum kf_presence_news news = kf_presence_take(&journal->presence, record);
+        keepfit_status named = record->kind == KF_RECORD_NAMES ? kf_record_names(record, &journal->schema) : KEEPFIT_OK;
+        if (news == KF_PRESENCE_MEMORY || named == KEEPFIT_NO_MEMORY)
+            return kf_fail_memory(error);
+        if (news == KF_PRESENCE_WRONG || named != KEEPFIT_OK)
             return kf_fail(error, KEEPFIT_CORRUPT, "%s: record %llu does not fit those before it", journal->inner.home,
                            (unsigned long long)record->number);
-        case KF_PRESENCE_MEMORY:
-            return kf_fail_memory(error);
-        }
+    }
     return KEEPFIT_OK;
 }
 
@@ -128,6 +129,7 @@ void keepfit_journal_close(keepfit_journal *journal)
     if (journal->inner.disk)
         kf_journal_close(&journal->inner);
     kf_presence_free(&journal->presence);
+    kf_schema_free(&journal->schema);
     free(journal->settings);
     free(journal->index);
     free(journal);
@@ -153,6 +155,11 @@ void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_in
         info->points += inner->segments[k].points;
         info->removals += inner->segments[k].removals;
     }
+}
+
+void keepfit_journal_schema(const keepfit_journal *journal, keepfit_schema *schema)
+{
+    *schema = kf_schema_show(&journal->schema);
 }
 
 keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival)

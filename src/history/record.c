@@ -34,6 +34,7 @@ uint64_t kf_record_words(uint32_t kind, uint64_t count)
     uint64_t head = sizeof(struct kf_record) / 8;
     switch (kind) {
     case KF_RECORD_SETTINGS:
+    case KF_RECORD_NAMES:
         return head + (count + 7) / 8;
     case KF_RECORD_DENSE:
         return head + count;
@@ -96,4 +97,21 @@ keepfit_point kf_record_point(const struct kf_record *record, bool lead, uint32_
         .weight = record->weight,
         .weightless = record->weight == 0,
     };
+}
+
+keepfit_status kf_record_names(const struct kf_record *record, struct kf_schema *known)
+{
+    struct kf_archive archive = kf_archive_to_read(record->row, record->count);
+    struct kf_schema said = {0}, news = {0};
+    kf_schema_archive(&said, &archive);
+    kf_archive_require(&archive, archive.at == archive.count);
+    keepfit_schema shown = kf_schema_show(&said);
+    keepfit_status status = archive.status;
+    if (status == KEEPFIT_OK)
+        status = kf_schema_news(known, &shown, &news, NULL);
+    if (status == KEEPFIT_OK && !kf_schema_learn(known, &news))
+        status = KEEPFIT_NO_MEMORY;
+    kf_schema_free(&said);
+    kf_schema_free(&news);
+    return status == KEEPFIT_DATA ? KEEPFIT_CORRUPT : status;
 }

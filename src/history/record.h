@@ -21,11 +21,12 @@
  *   32             8      target, as it was pushed; of an expected class, the label; room: how many classes
  *   40             8      weight
  *   48             4      kind: 1 settings, 2 point with a dense row, 3 point with a sparse row, 4 removal, 5 block, 6 expected class,
- *                         7 room that was made
- *   52             4      count: entries of the row, or bytes of the settings
+ *                         7 room that was made, 8 names
+ *   52             4      count: entries of the row, or bytes of the settings or names
  *   56                    dense: count doubles. sparse: count doubles, then count indices of 4 bytes. A constant feature (bias or
  *                         intercept) is in the row already, as entry 0, and the others are moved up. settings: text, a line
- *                         "key value" for each option that defines the problem. Zeros up to a multiple of 8.
+ *                         "key value" for each option that defines the problem. names: what features and classes are called that
+ *                         was not known before (kf_schema_archive). Zeros up to a multiple of 8.
  *
  * A block's points, or removals, are one stage. They lie in one segment, and count only once all are there.
  * The salt makes the leftovers of another file unreadable. The number of the durable record tells a torn tail from damage: what no
@@ -33,6 +34,7 @@
 #ifndef KF_RECORD_H
 #define KF_RECORD_H
 
+#include "base/schema.h"
 #include "history/points.h"
 
 #define KF_SEGMENT_VERSION 1
@@ -50,7 +52,8 @@ enum kf_record_kind {
     KF_RECORD_REMOVAL,
     KF_RECORD_BLOCK,
     KF_RECORD_EXPECTED,
-    KF_RECORD_ROOM
+    KF_RECORD_ROOM,
+    KF_RECORD_NAMES
 };
 
 struct kf_record {
@@ -88,6 +91,9 @@ void kf_record_seal(struct kf_record *record, uint64_t salt);
 /* Whether a whole record that this library may have written lies at `at`, with `available` bytes up to the end: its length, its
  * checksum and its contents (finite numbers, ascending indices). */
 bool kf_record_sound(const struct kf_record *at, size_t available, uint64_t salt);
+
+/* Adds what a record of names says to what is known. KEEPFIT_CORRUPT: it makes no sense. */
+keepfit_status kf_record_names(const struct kf_record *record, struct kf_schema *known);
 
 /* The point as it was pushed: without the lead, its indices moved back into `index`, which has room for count numbers
  * (needed for sparse rows with a lead only). */

@@ -306,16 +306,26 @@ static void append(struct kf_writer *writer, struct kf_record *record)
     writer->members -= writer->members > 0;
 }
 
-keepfit_status kf_writer_settings(struct kf_writer *writer, const char *text, keepfit_error *error)
+static keepfit_status append_bytes(struct kf_writer *writer, uint32_t kind, const void *bytes, size_t count,
+                                   keepfit_error *error)
 {
-    size_t length = strlen(text), room = (length + 7) / 8 * 8;
-    struct kf_record *record = make_room(writer, KF_RECORD_SETTINGS, length, error);
+    struct kf_record *record = make_room(writer, kind, count, error);
     if (!record)
         return error->status;
-    memset(record->row, 0, room);
-    memcpy(record->row, text, length);
+    memset(record->row, 0, (count + 7) / 8 * 8);
+    memcpy(record->row, bytes, count);
     append(writer, record);
     return KEEPFIT_OK;
+}
+
+keepfit_status kf_writer_settings(struct kf_writer *writer, const char *text, keepfit_error *error)
+{
+    return append_bytes(writer, KF_RECORD_SETTINGS, text, strlen(text), error);
+}
+
+keepfit_status kf_writer_names(struct kf_writer *writer, const void *bytes, size_t count, keepfit_error *error)
+{
+    return append_bytes(writer, KF_RECORD_NAMES, bytes, count, error);
 }
 
 keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const keepfit_point *point,

@@ -50,6 +50,7 @@ keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const
 keepfit_status kf_writer_removal(struct kf_writer *writer, uint64_t arrival, keepfit_error *error);
 keepfit_status kf_writer_expected(struct kf_writer *writer, double label, keepfit_error *error);
 keepfit_status kf_writer_room(struct kf_writer *writer, uint64_t features, uint64_t classes, keepfit_error *error);
+keepfit_status kf_writer_names(struct kf_writer *writer, const void *bytes, size_t count, keepfit_error *error);
 /* The next so many records are one block. */
 keepfit_status kf_writer_block(struct kf_writer *writer, uint64_t members, keepfit_error *error);
 

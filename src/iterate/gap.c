@@ -128,7 +128,8 @@ static double bound_with_best_intercept(const struct kf_problem *problem, const 
                                         const double *doubt, double more, double slope)
 {
     const struct kf_objective *objective = &problem->objective;
-    double row = objective->row_masses * kf_inverse_weight(objective) * (1 + kf_gamma((double)problem->points.count + 8));
+    double row =
+        objective->row_masses * kf_inverse_weight(objective) * (1 + kf_gamma((double)problem->points.count + 8));
     double mu = 2 * objective->lambda;
     return (slope * slope / 4 + kf_held_bound(problem, mu, x, gradient, doubt, more + slope * row)) * KF_UPWARD;
 }

@@ -49,7 +49,8 @@ struct exact {
 static keepfit_status exact_create(struct kf_problem *problem, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    double **vectors[] = {&exact->first, &exact->peak, &exact->residual, &exact->direction, &exact->bent, &exact->solved};
+    double **vectors[] = {&exact->first,     &exact->peak, &exact->residual,
+                          &exact->direction, &exact->bent, &exact->solved};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
         if (!kf_problem_vector(problem, vectors[k]))
             return kf_fail_memory(error);
@@ -265,13 +266,15 @@ static void sum_anew(struct kf_problem *problem, struct exact *exact)
 static void complete(struct kf_problem *problem, struct exact *exact, double diagonal)
 {
     size_t size = kf_size(problem);
-    double scale = 2 * kf_inverse_weight(&problem->objective), along = sqrt(exact->square_peak), *doubt = problem->doubt;
+    double scale = 2 * kf_inverse_weight(&problem->objective), along = sqrt(exact->square_peak),
+           *doubt = problem->doubt;
     for (size_t k = 0; k < size; k++)
         along += sqrt(exact->peak[k]) * fabs(problem->x[k]);
     double share = kf_gamma(exact->operations + TERM_OPERATIONS + (double)size + 8) * along * KF_UPWARD;
     for (size_t k = 0; k < size; k++) {
         double ridge = k < problem->objective.free ? 0 : diagonal * fabs(problem->x[k]);
-        doubt[k] = (scale * (share * sqrt(exact->peak[k]) + 8 * KF_UNIT * (ridge + fabs(exact->residual[k])))) * KF_UPWARD;
+        doubt[k] =
+            (scale * (share * sqrt(exact->peak[k]) + 8 * KF_UNIT * (ridge + fabs(exact->residual[k])))) * KF_UPWARD;
         exact->residual[k] *= -scale;
     }
 }

@@ -19,15 +19,8 @@
  * by adds up without cancelling. */
 #define GROWTH_MODELLED 1.25
 #define LOST_MOST 0.3
-#define CHEAP_MOST 32
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32
-/* A step without a pass is good if what it may be off by is less than this share of the target, and with what the model says of the
- * gradient that one. Beyond CHEAP_MOST coordinates, finding out takes most of a pass's time, and it does not last as long: such steps are made
- * only where passes have become rare, with no more gradients than this for a point so far. */
-#define UNSEEN_TO 0.4
-#define UNSEEN_MOST 0.6
-#define RARE_MOST 20
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -44,20 +37,7 @@
 #define SHARE_STEP 1e-3
 #define SHARE_LEAST 1e-15
 
-/* Whether a Hessian, of slopes that are remembered, takes not much longer than a pass. */
-static bool is_cheap(const struct kf_problem *problem)
-{
-    return kf_size(problem) <= CHEAP_MOST;
-}
-
-/* Whether gradients are what is to be saved, rather than time. */
-static bool saves_gradients(const struct kf_problem *problem)
-{
-    return is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
-}
-
-/* x is another, or what was known of its points is void. */
-static void measure_anew(struct kf_problem *problem, struct kf_hold *hold)
+void kf_hold_measure_anew(struct kf_problem *problem, struct kf_hold *hold)
 {
     size_t free = problem->objective.free;
     hold->intercept.known = false;
@@ -106,7 +86,7 @@ static void refresh(struct kf_problem *problem, struct kf_hold *hold, double cha
     hold->modelled = hold->matching = false;
     hold->moved_most = hold->moved_off = 0;
     hold->curvature.error = 0;
-    measure_anew(problem, hold);
+    kf_hold_measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, &tracked);
     learn_doubt(problem, hold);
@@ -197,7 +177,8 @@ static double best_bound(struct kf_problem *problem, struct kf_hold *hold, doubl
     kf_complete_doubt(&problem->objective, &tracked, problem->x, problem->doubt);
     if (hold->modelled)
         return bound_of_model(problem, hold);
-    bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient, problem->doubt, 0)); /* which may be NaN: then the first one */
+    bound = fmin(bound, kf_gap_bound(problem, problem->x, hold->gradient, problem->doubt,
+                                     0)); /* which may be NaN: then the first one */
     if (isfinite(bound))
         return bound;
     bound = bound_with_intercept(problem, hold);
@@ -250,7 +231,7 @@ bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold)
 static bool must_anchor(const struct kf_problem *problem, struct kf_hold *hold)
 {
     if (hold->reuse && hold->modelled && hold->matching)
-        return is_outnumbered(problem, &hold->curvature, is_cheap(problem) ? GROWTH_MODELLED : GROWTH_MOST);
+        return is_outnumbered(problem, &hold->curvature, kf_hold_is_cheap(problem) ? GROWTH_MODELLED : GROWTH_MOST);
     return !hold->reuse || kf_hold_is_outgrown(problem, hold);
 }
 
@@ -271,14 +252,14 @@ void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold)
 void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses)
 {
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    measure_anew(problem, hold);
+    kf_hold_measure_anew(problem, hold);
     kf_goal_set(&hold->goal, problem, problem->x, losses);
     kf_curvature_move(&hold->curvature, problem, &tracked);
 }
 
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    size_t times = is_cheap(problem) ? EARLY : EARLY_WIDE;
+    size_t times = kf_hold_is_cheap(problem) ? EARLY : EARLY_WIDE;
     return hold->reuse && !problem->objective.free && problem->points.count < times * kf_size(problem);
 }
 
@@ -288,101 +269,6 @@ static bool is_enough(struct kf_problem *problem, struct kf_hold *hold)
     double enough = (kf_hold_is_early(problem, hold) ? 1 : SOLVE_TO) * problem->target;
     problem->bound = best_bound(problem, hold, enough);
     return problem->bound <= enough || bound_without_rounding(problem, hold, enough) <= enough;
-}
-
-/* What the losses at least change by from x along so much of the direction, backwards too, as far as the sum tells. */
-static double foreseen_change(const struct kf_problem *problem, const struct kf_hold *hold, double length)
-{
-    size_t size = kf_size(problem);
-    double change = length * kf_dot(size, hold->sum, hold->direction), off = 0;
-    if (hold->modelled && !hold->curvature.certified)
-        return NAN;
-    for (size_t k = 0; k < size; k++)
-        off += fabs(hold->direction[k]) * (hold->off[k] + kf_gamma((double)size + 8) * fabs(hold->sum[k]));
-    if (hold->modelled)
-        off += hold->curvature.error * kf_curvature_length(&hold->curvature, hold->direction);
-    return change - fabs(length) * off * KF_UPWARD;
-}
-
-/* Where the points' scores will have moved to by the direction. False: no memory. */
-static bool foresee_moves(struct kf_problem *problem, struct kf_hold *hold)
-{
-    size_t count = problem->points.count;
-    if (!KF_RESERVE(hold->moved, hold->moved_capacity, count) ||
-        !KF_RESERVE(hold->trial, hold->trial_capacity, count)) {
-        problem->objective.memory_failed = true;
-        return false;
-    }
-    kf_single_scores(&problem->objective, hold->direction, 0, count, hold->trial);
-    if (hold->modelled)
-        kf_add(count, 1, hold->moved, hold->trial);
-    kf_spend(problem, 0.3 * (double)problem->points.entries);
-    return true;
-}
-
-/* What the scores of a step along the direction, and with them the moves so far, are off by: in the products, in the sums, and in where x
- * gets to. */
-static struct kf_moves foresee_rounding(const struct kf_problem *problem, const struct kf_hold *hold, double *most)
-{
-    const struct kf_objective *objective = &problem->objective;
-    double along = kf_score_most(objective, hold->direction);
-    *most = hold->moved_most + along;
-    double off = kf_score_rounding(objective, along) + KF_UNIT * (*most + along + kf_score_most(objective, problem->x));
-    return (struct kf_moves){hold->trial, (hold->moved_off + off) * KF_UPWARD};
-}
-
-/* x moves along the direction, and everything that is known of it follows, but for `moved`. */
-static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double error, double most)
-{
-    struct kf_tracked tracked = kf_hold_tracked(hold);
-    double change = foreseen_change(problem, hold, 1);
-    kf_curvature_follow(&hold->curvature, &hold->optimum, problem, hold->slopes, hold->direction, &tracked);
-    kf_add(kf_size(problem), 1, hold->direction, problem->x);
-    hold->modelled = true;
-    measure_anew(problem, hold);
-    kf_goal_move(&hold->goal, problem, problem->x, change);
-    kf_curvature_move(&hold->curvature, problem, &tracked);
-    kf_curvature_doubt(&hold->curvature, error, most);
-}
-
-/* Newton's step without a pass. No FO. False: nobody could tell that it is good enough, and x has not moved. */
-static bool step_unseen(struct kf_problem *problem, struct kf_hold *hold)
-{
-    struct kf_curvature *curvature = &hold->curvature;
-    double error, most, farthest;
-    if (!hold->reuse || !hold->remembered || !curvature->certified || !saves_gradients(problem) ||
-        !foresee_moves(problem, hold))
-        return false;
-    struct kf_moves moves = foresee_rounding(problem, hold, &farthest);
-    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, &moves, &most);
-    if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
-        return false;
-    struct kf_goal goal = hold->goal;
-    double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
-    bool modelled = hold->modelled, rough = curvature->rough;
-    kf_copy(problem, hold->start, problem->x);
-    kf_copy(problem, hold->start_sum, hold->sum);
-    kf_copy(problem, hold->start_off, hold->off);
-    move_unseen(problem, hold, error, most);
-    struct kf_tracked tracked = kf_hold_tracked(hold);
-    double enough = UNSEEN_MOST * problem->target;
-    if (kf_curvature_bound(curvature, problem, &tracked, enough) <= enough) {
-        memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
-        hold->moved_most = farthest;
-        hold->moved_off = moves.off;
-        problem->steps++;
-        return true;
-    }
-    kf_copy(problem, problem->x, hold->start);
-    kf_copy(problem, hold->sum, hold->start_sum);
-    kf_copy(problem, hold->off, hold->start_off);
-    hold->goal = goal;
-    hold->square = square;
-    hold->modelled = modelled;
-    kf_curvature_move(curvature, problem, &tracked);
-    kf_curvature_doubt(curvature, was_off, stretch);
-    curvature->rough = rough;
-    return false;
 }
 
 /* For an estimate: Newton's step, after which the gradient of the model is 0, and so it is taken to be. No FO. False: this
@@ -401,7 +287,7 @@ static bool model_step(struct kf_problem *problem, struct kf_hold *hold)
         hold->sum[k] = k < objective->free ? 0 : -2 * objective->lambda * objective->weight_total * problem->x[k];
     kf_clear(problem, hold->off);
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    measure_anew(problem, hold);
+    kf_hold_measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, change);
     kf_curvature_move(&hold->curvature, problem, &tracked);
     for (size_t k = 0; k < size; k++)
@@ -422,7 +308,7 @@ static void go_back(struct kf_problem *problem, struct kf_hold *hold, bool model
     kf_copy(problem, hold->off, hold->start_off);
     hold->remembered = false;
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    measure_anew(problem, hold);
+    kf_hold_measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     kf_curvature_move(&hold->curvature, problem, &tracked);
 }
@@ -454,7 +340,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
     kf_copy(problem, hold->start_sum, hold->sum);
     kf_copy(problem, hold->start_off, hold->off);
     for (int tries = 0; tries < TRIES_MOST && kf_affords(problem, problem->points.count); tries++) {
-        double change = foreseen_change(problem, hold, length - at);
+        double change = kf_hold_foreseen_change(problem, hold, length - at);
         kf_copy(problem, problem->x, hold->start);
         kf_add(size, length, hold->direction, problem->x);
         at = length;
@@ -474,7 +360,7 @@ static bool advance(struct kf_problem *problem, struct kf_hold *hold, double dec
 
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    return hold->remembered && is_cheap(problem);
+    return hold->remembered && kf_hold_is_cheap(problem);
 }
 
 /* Modelled slopes were followed by H's curvatures, and will be by the points' own. */
@@ -542,7 +428,7 @@ static bool improve(struct kf_problem *problem, struct kf_hold *hold)
         }
         if (!isfinite(decrement))
             return !kf_affords(problem, pass);
-        if (decrement < UNSEEN_BELOW * problem->target && step_unseen(problem, hold)) {
+        if (decrement < UNSEEN_BELOW * problem->target && kf_hold_step_unseen(problem, hold)) {
             kf_hold_judge(problem, hold);
             if (problem->bound <= problem->target)
                 return true;
@@ -569,7 +455,7 @@ static keepfit_status solve_once(struct kf_problem *problem, struct kf_hold *hol
     kf_rounding_of_pass(&problem->objective, problem->x, hold->off);
     hold->remembered = hold->modelled = false;
     hold->curvature.error = 0;
-    measure_anew(problem, hold);
+    kf_hold_measure_anew(problem, hold);
     kf_goal_move(&hold->goal, problem, problem->x, NAN);
     hold->curvature.anchored = hold->curvature.certified =
         false; /* the solver has its own use for the score curvatures */

@@ -24,10 +24,10 @@
 #define KF_HOLD_CONTRACTION 0.6
 
 struct kf_hold {
-    bool reuse;  /* Newton's steps with the Hessian of an earlier x, while it serves */
+    bool reuse;        /* Newton's steps with the Hessian of an earlier x, while it serves */
     double *sum, *off; /* of the points' gradients at problem->x, and by how much each number may be off */
     double *gradient, *direction, *start, *start_sum, *start_off;
-    double *aside; /* what `off` was, or room, within one function */
+    double *aside;  /* what `off` was, or room, within one function */
     double square;  /* |x|^2 over the regularised coordinates */
     bool tracked;   /* sum is valid for all points but the newest */
     double *origin; /* for estimates: x when its gradient was last computed, */
@@ -65,6 +65,18 @@ static inline struct kf_tracked kf_hold_tracked(const struct kf_hold *hold)
 
 /* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
 double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold);
+/* Up to so many coordinates a Hessian, of slopes that are remembered, takes not much longer than a pass. */
+#define KF_HOLD_CHEAP_MOST 32
+static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
+{
+    return kf_size(problem) <= KF_HOLD_CHEAP_MOST;
+}
+/* x is another, or what was known of its points is void. */
+void kf_hold_measure_anew(struct kf_problem *problem, struct kf_hold *hold);
+/* What the losses at least change by from x along so much of the direction, backwards too, as far as the sum says. */
+double kf_hold_foreseen_change(const struct kf_problem *problem, const struct kf_hold *hold, double length);
+/* Newton's step along the direction without a pass. No FO. False: it cannot be known to be good enough, and x has not moved. */
+bool kf_hold_step_unseen(struct kf_problem *problem, struct kf_hold *hold);
 /* The stage's target and bound as they are now, and whether that is good enough: with free coordinates and no curvature the
  * gradient's norm proves nothing, and an estimate decides. */
 void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold);

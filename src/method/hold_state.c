@@ -10,10 +10,11 @@ keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, 
 {
     hold->reuse = reuse;
     hold->curvature.plain = hold->spread.curvature.plain = !reuse;
-    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) && kf_problem_vector(problem, &hold->off) &&
-                kf_problem_vector(problem, &hold->start_off) && kf_problem_vector(problem, &hold->aside) &&
-                kf_problem_vector(problem, &hold->gradient) && kf_problem_vector(problem, &hold->direction) &&
-                kf_problem_vector(problem, &hold->start) && kf_problem_vector(problem, &hold->start_sum);
+    bool room = kf_iterate_prepare(problem, 0) && kf_problem_vector(problem, &hold->sum) &&
+                kf_problem_vector(problem, &hold->off) && kf_problem_vector(problem, &hold->start_off) &&
+                kf_problem_vector(problem, &hold->aside) && kf_problem_vector(problem, &hold->gradient) &&
+                kf_problem_vector(problem, &hold->direction) && kf_problem_vector(problem, &hold->start) &&
+                kf_problem_vector(problem, &hold->start_sum);
     bool spread = kf_is_limited(problem); /* which is proved in any case */
     if (spread)
         room = room && kf_spread_create(problem, &hold->spread);

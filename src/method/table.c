@@ -52,16 +52,16 @@
 struct table {
     double *factors; /* of every point */
     size_t factors_capacity;
-    double *before, *sum; /* x before a walk; for a relative epsilon also m */
-    double step;          /* times 1/L */
-    double usual;         /* steps that a walk took lately */
-    bool filled;          /* the table has all points but the newest */
-    bool stale;           /* some were taken at another x */
-    uint64_t taken;       /* points that have come or left since it was filled */
-    double mm, mx, xx;    /* |m|^2, m.x, |x|^2 */
+    double *before, *sum;  /* x before a walk; for a relative epsilon also m */
+    double step;           /* times 1/L */
+    double usual;          /* steps that a walk took lately */
+    bool filled;           /* the table has all points but the newest */
+    bool stale;            /* some were taken at another x */
+    uint64_t taken;        /* points that have come or left since it was filled */
+    double mm, mx, xx;     /* |m|^2, m.x, |x|^2 */
     double mm_off, mx_off; /* what rounding may have done to these, */
     double off, length;    /* and to m, as a length; |m|, or a little more */
-    unsigned followed;    /* points since these were computed */
+    unsigned followed;     /* points since these were computed */
     struct kf_goal goal;
 };
 
@@ -106,9 +106,8 @@ static double measure(struct kf_problem *problem, struct table *table, bool prov
     table->followed = 0;
     kf_spend(problem, 2.0 * (double)size);
     kf_complete_gradient(&problem->objective, gradient, x, gradient);
-    double bound = proves && kf_bounds_gap(problem)
-                       ? kf_gap_bound(problem, x, gradient, NULL, doubt_of(problem, table))
-                       : kf_gap_estimate(problem, x, gradient);
+    double bound = proves && kf_bounds_gap(problem) ? kf_gap_bound(problem, x, gradient, NULL, doubt_of(problem, table))
+                                                    : kf_gap_estimate(problem, x, gradient);
     kf_give_back(problem, gradient);
     return bound;
 }
@@ -120,8 +119,8 @@ static double bound_now(struct kf_problem *problem, struct table *table)
         return measure(problem, table, true);
     double mean = kf_inverse_weight(&problem->objective), mu = 2 * problem->objective.lambda;
     double of_m = mean * mean * table->mm, of_both = 2 * mean * mu * table->mx, of_x = mu * mu * table->xx;
-    double off = mean * mean * table->mm_off + 2 * mean * mu * table->mx_off +
-                 16 * KF_UNIT * (of_m + fabs(of_both) + of_x);
+    double off =
+        mean * mean * table->mm_off + 2 * mean * mu * table->mx_off + 16 * KF_UNIT * (of_m + fabs(of_both) + of_x);
     double length = sqrt(fmax(of_m + of_both + of_x, 0) + off) + doubt_of(problem, table);
     double bound = length * length / (2 * mu) * KF_UPWARD + KF_UNDERFLOW;
     bool blurred = off / (2 * mu) > BLURRED_FROM * problem->target;

@@ -2,15 +2,16 @@
  *
  *   offset  bytes  content, numbers little-endian
  *   0       8      magic "keepfitM"
- *   8       4      version: 1, or 2 for a network
+ *   8       4      version: 1, 2 for a network, or 3 for either with names
  *   12      4      CRC-32C of everything from offset 16 to the end
  *   16      8      length of everything from offset 24 to the end
  *   24             texts, each 2 bytes of length and that many bytes: loss, method, domain, scale, library version
  *                  4 doubles: lambda, epsilon, bias, delta
  *                  1 byte: rows are scaled to unit norm (0 or 1)
- *                  5 x 8 bytes: stages, fo, features, outputs, classes; version 2: 8 more: hidden
+ *                  5 x 8 bytes: stages, fo, features, outputs, classes; versions 2 and 3: 8 more: hidden
+ *                  version 3: 8 bytes of length, and so many of names (kf_schema_archive in src/base/schema.c)
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
- *                  version 2: weights[hidden][outputs], hidden intercepts[hidden], hidden weights[features][hidden]
+ *                  a network: weights[hidden][outputs], hidden intercepts[hidden], hidden weights[features][hidden]
  *
  * Texts hold no NUL and doubles are finite. Anything else, another length, version or checksum, or a leftover is refused, so a
  * damaged file is never half believed, and what is accepted is written again as the same bytes. A model is written whole or
@@ -28,6 +29,7 @@
 static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
 #define VERSION_LINEAR 1
 #define VERSION_NETWORK 2
+#define VERSION_NAMES 3
 #define HEAD 24
 
 /* Writing into memory */
@@ -72,6 +74,21 @@ static void put_reals(struct bytes *bytes, const double *reals, size_t count)
     }
 }
 
+static void put_names(struct bytes *bytes, const keepfit_model *model)
+{
+    struct kf_archive archive = {0};
+    kf_schema_archive((struct kf_schema *)(uintptr_t)&model->schema, &archive); /* which only reads it */
+    bytes->failed |= archive.status != KEEPFIT_OK;
+    put_number(bytes, archive.count, 8);
+    put(bytes, archive.bytes, archive.count);
+    kf_archive_free(&archive);
+}
+
+static bool has_names(const keepfit_model *model)
+{
+    return !kf_schema_is_empty(&model->schema);
+}
+
 static void put_model(struct bytes *bytes, const keepfit_model *model)
 {
     const char *texts[] = {model->loss->name, model->method, model->domain, model->scale, model->version};
@@ -82,8 +99,10 @@ static void put_model(struct bytes *bytes, const keepfit_model *model)
     const uint64_t counts[] = {model->stages, model->fo, model->features, model->outputs, model->classes};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         put_number(bytes, counts[k], 8);
-    if (model->hidden)
+    if (model->hidden || has_names(model))
         put_number(bytes, model->hidden, 8);
+    if (has_names(model))
+        put_names(bytes, model);
     put_reals(bytes, model->labels, model->classes);
     put_reals(bytes, model->intercepts, model->outputs);
     put_reals(bytes, model->weights, kf_model_inputs(model) * model->outputs);
@@ -99,7 +118,7 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
     put_number(&sized, body.count, 8);
     put(&sized, body.data, body.failed ? 0 : body.count);
     put(&file, magic, sizeof magic);
-    put_number(&file, model->hidden ? VERSION_NETWORK : VERSION_LINEAR, 4);
+    put_number(&file, has_names(model) ? VERSION_NAMES : model->hidden ? VERSION_NETWORK : VERSION_LINEAR, 4);
     put_number(&file, kf_crc32c(0, sized.data, sized.count), 4);
     put(&file, sized.data, sized.count);
     free(body.data);
@@ -110,6 +129,16 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
     }
     *count = file.count;
     return file.data;
+}
+
+keepfit_status keepfit_model_write(const keepfit_model *model, unsigned char **bytes, size_t *count,
+                                   keepfit_error *error)
+{
+    unsigned char *made = kf_model_encode(model, count);
+    if (!made)
+        return kf_fail_memory(error);
+    *bytes = made;
+    return KEEPFIT_OK;
 }
 
 /* Saving */
@@ -134,7 +163,7 @@ keepfit_status keepfit_model_save(const keepfit_model *model, const char *path, 
 
 struct cursor {
     const unsigned char *at, *end;
-    bool failed;
+    bool failed, memory_failed;
 };
 
 static uint64_t take_number(struct cursor *cursor, size_t size)
@@ -216,8 +245,23 @@ static keepfit_status fail_damaged(keepfit_error *error, const char *name)
     return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", name);
 }
 
+static void take_names(struct cursor *cursor, struct kf_schema *schema)
+{
+    uint64_t count = take_number(cursor, 8);
+    if (count > (uint64_t)(cursor->end - cursor->at)) {
+        cursor->failed = true;
+        return;
+    }
+    struct kf_archive archive = kf_archive_to_read(cursor->at, (size_t)count);
+    kf_schema_archive(schema, &archive);
+    kf_archive_require(&archive, archive.at == archive.count && !kf_schema_is_empty(schema));
+    cursor->failed |= archive.status == KEEPFIT_CORRUPT;
+    cursor->memory_failed |= archive.status == KEEPFIT_NO_MEMORY;
+    cursor->at += count;
+}
+
 /* What comes before the arrays, and so tells their sizes. False: it does not fit together, or not to what is left. */
-static bool take_fixed(struct cursor *cursor, bool network, keepfit_model *fixed)
+static bool take_fixed(struct cursor *cursor, uint64_t version, keepfit_model *fixed)
 {
     char loss[KF_MODEL_TEXT];
     take_text(cursor, loss);
@@ -236,21 +280,27 @@ static bool take_fixed(struct cursor *cursor, bool network, keepfit_model *fixed
     fixed->features = take_number(cursor, 8);
     fixed->outputs = take_number(cursor, 8);
     fixed->classes = take_number(cursor, 8);
-    fixed->hidden = network ? take_number(cursor, 8) : 0;
+    fixed->hidden = version == VERSION_LINEAR ? 0 : take_number(cursor, 8);
+    if (version == VERSION_NAMES)
+        take_names(cursor, &fixed->schema);
+    bool network = version == VERSION_NETWORK || (version == VERSION_NAMES && fixed->hidden > 0);
     return !cursor->failed && fixed->loss && unit_rows <= 1 && network == (fixed->loss->network != NULL) &&
            network == (fixed->hidden > 0) && counts_fit(fixed->loss, fixed->outputs, fixed->classes) &&
            sizes_fit(fixed, cursor);
 }
 
-static keepfit_status take_model(struct cursor *cursor, bool network, const char *name, keepfit_model **model,
+static keepfit_status take_model(struct cursor *cursor, uint64_t version, const char *name, keepfit_model **model,
                                  keepfit_error *error)
 {
     keepfit_model fixed = {0};
-    if (!take_fixed(cursor, network, &fixed))
-        return fail_damaged(error, name);
-    keepfit_model *made = kf_model_create(fixed.features, fixed.hidden, fixed.outputs, fixed.classes);
-    if (!made)
-        return kf_fail_memory(error);
+    bool fits = take_fixed(cursor, version, &fixed);
+    keepfit_model *made = fits && !cursor->memory_failed
+                              ? kf_model_create(fixed.features, fixed.hidden, fixed.outputs, fixed.classes)
+                              : NULL;
+    if (!made) {
+        kf_schema_free(&fixed.schema);
+        return fits || cursor->memory_failed ? kf_fail_memory(error) : fail_damaged(error, name);
+    }
     fixed.labels = made->labels;
     fixed.intercepts = made->intercepts;
     fixed.weights = made->weights;
@@ -275,15 +325,21 @@ keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const c
 {
     if (count < HEAD || memcmp(bytes, magic, sizeof magic) != 0)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", name);
-    struct cursor cursor = {bytes + sizeof magic, bytes + count, false};
+    struct cursor cursor = {.at = bytes + sizeof magic, .end = bytes + count};
     uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
-    if (version != VERSION_LINEAR && version != VERSION_NETWORK)
+    if (version < VERSION_LINEAR || version > VERSION_NAMES)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", name,
                        (unsigned long long)version);
     if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) ||
         take_number(&cursor, 8) != count - HEAD)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its checksum does not match)", name);
-    return take_model(&cursor, version == VERSION_NETWORK, name, model, error);
+    return take_model(&cursor, version, name, model, error);
+}
+
+keepfit_status keepfit_model_read(const unsigned char *bytes, size_t count, const char *name, keepfit_model **model,
+                                  keepfit_error *error)
+{
+    return kf_model_decode(bytes, count, name, model, error);
 }
 
 keepfit_status kf_model_load(const keepfit_disk *disk, const char *path, keepfit_model **model, keepfit_error *error)

@@ -43,6 +43,7 @@ void keepfit_model_free(keepfit_model *model)
         free(model->weights);
         free(model->hidden_intercepts);
         free(model->hidden_weights);
+        kf_schema_free(&model->schema);
         free(model);
     }
 }
@@ -72,6 +73,11 @@ void keepfit_model_describe(const keepfit_model *model, keepfit_description *des
         .hidden_intercepts = model->hidden ? model->hidden_intercepts : NULL,
         .hidden_weights = model->hidden ? model->hidden_weights : NULL,
     };
+}
+
+void keepfit_model_schema(const keepfit_model *model, keepfit_schema *schema)
+{
+    *schema = kf_schema_show(&model->schema);
 }
 
 /* out = scale * (row . weights) + intercepts */
@@ -142,6 +148,30 @@ keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_r
     else
         predict_many(model, own, prediction);
     free(space);
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_model_probabilities(const keepfit_model *model, const double *scores, double *probabilities)
+{
+    size_t top = 0;
+    double sum = 0;
+    if (!model->loss->probabilities)
+        return KEEPFIT_USAGE;
+    if (model->loss->targets == KF_TWO_CLASSES && model->classes == 2) {
+        probabilities[0] = 1 / (1 + exp(scores[0]));
+        probabilities[1] = 1 / (1 + exp(-scores[0]));
+        return KEEPFIT_OK;
+    }
+    if (model->classes == 1)
+        probabilities[0] = 1;
+    if (model->classes < 2)
+        return KEEPFIT_OK;
+    for (size_t k = 1; k < model->classes; k++)
+        top = scores[k] > scores[top] ? k : top;
+    for (size_t k = 0; k < model->classes; k++)
+        sum += probabilities[k] = exp(scores[k] - scores[top]);
+    for (size_t k = 0; k < model->classes; k++)
+        probabilities[k] /= sum;
     return KEEPFIT_OK;
 }
 

@@ -4,7 +4,7 @@
 #ifndef KF_MODEL_H
 #define KF_MODEL_H
 
-#include "keepfit.h"
+#include "base/schema.h"
 #include "objective/loss.h"
 
 #define KF_MODEL_TEXT 64
@@ -18,6 +18,7 @@ struct keepfit_model {
     size_t hidden, outputs, classes; /* hidden: units of a network, otherwise 0 */
     double *labels, *intercepts, *weights;
     double *hidden_intercepts, *hidden_weights; /* [hidden], [features][hidden] */
+    struct kf_schema schema;                    /* what features and classes are called */
 };
 
 /* An empty model with room for these numbers; NULL: out of memory. */

@@ -10,6 +10,7 @@
  * the quotient, the 1 that is taken away, the weight). And by which a computed loss may. */
 #define SLOPE_UNITS 8
 #define VALUE_UNITS 12
+
 static double units_of_many(size_t outputs)
 {
     return outputs > 1 ? 2 * (double)outputs + 12 : 0;
@@ -91,8 +92,7 @@ void kf_rounding_of_pass(const struct kf_objective *objective, const double *x, 
 {
     size_t outputs = objective->outputs;
     double depth = kf_pass_depth(objective), upward = KF_UPWARD * (1 + kf_gamma((double)objective->points->count));
-    if (!objective
-             ->loss) { /* the user's own gradients are taken to be what they are; the pass has added up their sizes */
+    if (!objective->loss) { /* the pass has added up the sizes of the user's own gradients */
         for (size_t k = 0; k < kf_dimension(objective); k++)
             off[k] = kf_gamma(depth) * objective->mass[k] * upward;
         return;

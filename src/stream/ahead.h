@@ -11,6 +11,8 @@
 /* What the caller is told with a point or instead of one. */
 struct kf_progress {
     uint64_t line, skipped, bytes_read;
+    size_t classes; /* that have names so far */
+    bool bad;       /* a bad row that is skipped stood there; the point is nothing */
     struct kf_cut cut;
     bool empty; /* it ended before the first point */
 };

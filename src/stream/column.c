@@ -1,6 +1,5 @@
 #include "stream/column.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -8,11 +7,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/options.h"
 #include "stream/token.h"
 
 void kf_columns_free(struct kf_columns *columns)
 {
     kf_columns_forget_names(columns);
+    free(columns->feature);
     *columns = (struct kf_columns){0};
 }
 
@@ -35,7 +36,7 @@ void kf_columns_forget_names(struct kf_columns *columns)
     columns->capacity = 0;
 }
 
-static size_t find_name(const struct kf_columns *columns, const char *name, size_t from)
+size_t kf_columns_find(const struct kf_columns *columns, const char *name, size_t from)
 {
     for (size_t k = from; columns->name && k < columns->count; k++)
         if (strcmp(columns->name[k], name) == 0)
@@ -63,9 +64,9 @@ static keepfit_status find_column(const struct kf_columns *columns, const char *
     const char *end = text + strlen(text), *stop;
     uint64_t number;
     kf_quote(quote, text, end);
-    *column = find_name(columns, text, 0);
+    *column = kf_columns_find(columns, text, 0);
     if (*column != KF_NO_COLUMN) {
-        if (find_name(columns, text, *column + 1) == KF_NO_COLUMN)
+        if (kf_columns_find(columns, text, *column + 1) == KF_NO_COLUMN)
             return KEEPFIT_OK;
         return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "two columns are called '%s'; give --%s its number",
                           quote, option);
@@ -80,63 +81,177 @@ static keepfit_status find_column(const struct kf_columns *columns, const char *
     return KEEPFIT_OK;
 }
 
-/* Without being told: the one with a usual name, otherwise the last that is not the weight. */
-static size_t usual_target(const struct kf_columns *columns)
+static const char *const usual[] = {"target", "label", "class", "y"};
+#define USUAL (sizeof usual / sizeof usual[0])
+
+bool kf_is_usual_target(const char *name)
 {
-    static const char *const usual[] = {"target", "label", "class", "y"};
-    for (size_t u = 0; columns->name && u < sizeof usual / sizeof usual[0]; u++)
-        for (size_t k = 0; k < columns->count; k++)
-            if (k != columns->weight && strcasecmp(columns->name[k], usual[u]) == 0)
+    for (size_t u = 0; u < USUAL; u++)
+        if (strcasecmp(name, usual[u]) == 0)
+            return true;
+    return false;
+}
+
+/* The one with a usual name that is no feature's. */
+static size_t usual_target(const struct kf_columns *columns, const keepfit_schema *schema)
+{
+    for (size_t u = 0; columns->name && u < USUAL; u++)
+        for (size_t k = 0; k < columns->count; k++) {
+            bool feature = false;
+            for (size_t f = 0; schema && schema->feature && f < schema->features; f++)
+                feature |= strcmp(schema->feature[f], columns->name[k]) == 0;
+            if (k != columns->weight && !feature && strcasecmp(columns->name[k], usual[u]) == 0)
                 return k;
-    if (columns->count == 0)
+        }
+    return KF_NO_COLUMN;
+}
+
+/* Column `place` of those that are not the weight, from 0. */
+static size_t column_at(const struct kf_columns *columns, size_t place)
+{
+    size_t column = place + (columns->weight <= place);
+    return column < columns->count ? column : KF_NO_COLUMN;
+}
+
+static size_t last_column(const struct kf_columns *columns)
+{
+    size_t others = columns->count - (columns->weight != KF_NO_COLUMN);
+    return others ? column_at(columns, others - 1) : KF_NO_COLUMN;
+}
+
+/* Where nothing is said of the target and only the number of features is known: one column more is the target. */
+static size_t target_by_number(const struct kf_columns *columns, const struct kf_wanted *wanted)
+{
+    size_t others = columns->count - (columns->weight != KF_NO_COLUMN);
+    size_t at = wanted->schema ? wanted->schema->target_at : 0;
+    if (others != wanted->features + 1)
         return KF_NO_COLUMN;
-    size_t last = columns->count - 1;
-    if (last != columns->weight)
-        return last;
-    return last > 0 ? last - 1 : KF_NO_COLUMN;
+    return at && at <= others ? column_at(columns, at - 1) : last_column(columns);
+}
+
+static size_t default_target(const struct kf_columns *columns, const struct kf_wanted *wanted)
+{
+    const keepfit_schema *schema = wanted->schema;
+    bool named = schema && schema->feature && columns->name;
+    size_t column = schema && schema->target ? kf_columns_find(columns, schema->target, 0) : KF_NO_COLUMN;
+    if (column == KF_NO_COLUMN && !(named && schema->target))
+        column = usual_target(columns, schema);
+    if (column != KF_NO_COLUMN || named)
+        return column;
+    return wanted->fixed ? target_by_number(columns, wanted) : last_column(columns);
 }
 
 static keepfit_status check_width(const struct kf_columns *columns, uint64_t max_features, const char *source,
                                   keepfit_error *error)
 {
-    size_t taken = (columns->target != KF_NO_COLUMN) + (columns->weight != KF_NO_COLUMN);
-    if (columns->count <= taken)
+    if (columns->features == 0)
         return kf_fail_at(error, KEEPFIT_DATA, source, 0, 0,
                           "%zu column%s leave%s no feature beside the target (--target none: there is no target)",
                           columns->count, columns->count == 1 ? "" : "s", columns->count == 1 ? "s" : "");
-    if (columns->count - taken > max_features)
+    if (columns->features > max_features)
         return kf_fail_at(error, KEEPFIT_DATA, source, 0, 0,
-                          "%zu features, but at most %llu are allowed (--max-features)", columns->count - taken,
+                          "%zu features, but at most %llu are allowed (--max-features)", columns->features,
                           (unsigned long long)max_features);
     return KEEPFIT_OK;
 }
 
-keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
-                                 uint64_t max_features, const char *source, keepfit_error *error)
+static void number_features(struct kf_columns *columns)
 {
-    columns->target = columns->weight = KF_NO_COLUMN;
-    keepfit_status status = KEEPFIT_OK;
-    if (weight)
-        status = find_column(columns, "weight-column", weight, &columns->weight, source, error);
-    if (status != KEEPFIT_OK)
-        return status;
-    if (!target)
-        columns->target = usual_target(columns);
-    else if (strcmp(target, "none") != 0)
-        status = find_column(columns, "target", target, &columns->target, source, error);
-    if (status != KEEPFIT_OK)
-        return status;
-    if (weight && columns->target == columns->weight)
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "column %zu cannot be both target and weight",
-                          columns->target + 1);
-    return check_width(columns, max_features, source, error);
+    for (size_t k = 0; k < columns->count; k++) {
+        bool taken = k == columns->target || k == columns->weight;
+        columns->feature[k] = taken ? KF_NO_COLUMN : columns->features++;
+    }
 }
 
-void kf_columns_say(const struct kf_columns *columns, char *name, size_t size, uint64_t *number)
+/* A table without names has as many features as the model, or says which column is none. */
+static keepfit_status check_number(struct kf_columns *columns, bool said, const struct kf_input *input,
+                                   keepfit_error *error)
+{
+    const struct kf_wanted *wanted = &input->wanted;
+    bool spare = wanted->spare && said;
+    if (columns->features == wanted->features)
+        return KEEPFIT_OK;
+    if (input->sparse && !wanted->exact && columns->features > wanted->features)
+        return KEEPFIT_OK; /* columns that were 0 in all rows so far may be among them */
+    if (spare && columns->features > wanted->features) {
+        for (size_t k = 0; k < columns->count; k++)
+            if (columns->feature[k] != KF_NO_COLUMN && columns->feature[k] >= wanted->features)
+                columns->feature[k] = KF_NO_COLUMN;
+        columns->features = (size_t)wanted->features;
+        return KEEPFIT_OK;
+    }
+    return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0,
+                      "%zu column%s leave%s %zu feature%s%s, but the model has %llu", columns->count,
+                      columns->count == 1 ? "" : "s", columns->count == 1 ? "s" : "", columns->features,
+                      columns->features == 1 ? "" : "s", columns->target == KF_NO_COLUMN ? "" : " beside the target",
+                      (unsigned long long)wanted->features);
+}
+
+/* What the file says of itself, for those who keep the points. */
+static keepfit_status describe(const struct kf_columns *columns, struct kf_input *input, keepfit_error *error)
 {
     size_t target = columns->target;
-    *name = '\0';
-    *number = target == KF_NO_COLUMN ? 0 : target + 1;
-    if (target != KF_NO_COLUMN && columns->name)
-        snprintf(name, size, "%s", columns->name[target]);
+    bool has_target = target != KF_NO_COLUMN;
+    keepfit_schema schema = {.features = columns->features};
+    const char **feature = columns->name ? kf_allocate(columns->features, sizeof *feature) : NULL;
+    if (columns->name && !feature)
+        return kf_fail_memory(error);
+    for (size_t k = 0; feature && k < columns->count; k++)
+        if (columns->feature[k] != KF_NO_COLUMN)
+            feature[columns->feature[k]] = columns->name[k];
+    schema.feature = feature;
+    if (has_target)
+        schema.target_at = target + 1 - (columns->weight < target);
+    schema.target = has_target && columns->name ? columns->name[target] : NULL;
+    schema.weight = columns->weight != KF_NO_COLUMN && columns->name ? columns->name[columns->weight] : NULL;
+    bool good = kf_schema_set_columns(&input->columns, &schema);
+    free(feature);
+    input->labelled = has_target;
+    input->target_column = has_target ? target + 1 : 0;
+    return good ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
+static keepfit_status choose_target(struct kf_columns *columns, const char *target, const struct kf_input *input,
+                                    keepfit_error *error)
+{
+    const char *source = input->name;
+    keepfit_status status = KEEPFIT_OK;
+    if (!target)
+        columns->target = default_target(columns, &input->wanted);
+    else if (strcmp(target, "none") != 0)
+        status = find_column(columns, "target", target, &columns->target, source, error);
+    if (status == KEEPFIT_OK && columns->weight != KF_NO_COLUMN && columns->target == columns->weight)
+        status = kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "column %zu cannot be both target and weight",
+                            columns->target + 1);
+    return status;
+}
+
+keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
+                                 struct kf_input *input, keepfit_error *error)
+{
+    const struct kf_wanted *wanted = &input->wanted;
+    const keepfit_schema *schema = wanted->schema;
+    keepfit_status status = KEEPFIT_OK;
+    columns->target = columns->weight = KF_NO_COLUMN;
+    columns->features = 0;
+    if (!columns->feature && columns->count &&
+        !(columns->feature = kf_allocate(columns->count, sizeof *columns->feature)))
+        return kf_fail_memory(error);
+    if (weight)
+        status = find_column(columns, "weight-column", weight, &columns->weight, input->name, error);
+    else if (schema && schema->weight)
+        columns->weight = kf_columns_find(columns, schema->weight, 0);
+    if (status == KEEPFIT_OK)
+        status = choose_target(columns, target, input, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (schema && schema->feature && columns->name) {
+        status = kf_columns_match(columns, input, error);
+    } else {
+        number_features(columns);
+        status = wanted->fixed ? check_number(columns, target != NULL, input, error) : KEEPFIT_OK;
+    }
+    if (status == KEEPFIT_OK)
+        status = check_width(columns, input->options->max_features, input->name, error);
+    return status == KEEPFIT_OK ? describe(columns, input, error) : status;
 }

@@ -1,8 +1,12 @@
-/* The columns of a table: how many, what they are called, and which of them are target and weight. */
+/* The columns of a table: how many, what they are called, which of them are target and weight, and which feature each of the others
+ * is.
+ *
+ * Where it is known what the features are called, columns find their places by name, in whatever order they come. Where only their
+ * number is known, that decides. Where nothing is known, all columns but target and weight are features, in their order. */
 #ifndef KF_COLUMN_H
 #define KF_COLUMN_H
 
-#include "keepfit.h"
+#include "stream/reader.h"
 
 #define KF_NO_COLUMN SIZE_MAX
 
@@ -10,6 +14,8 @@ struct kf_columns {
     size_t count, capacity;
     char **name;           /* NULL: they have none */
     size_t target, weight; /* from 0, or KF_NO_COLUMN */
+    size_t *feature;       /* [count] which one it is; KF_NO_COLUMN: none */
+    size_t features;       /* of a row */
 };
 
 void kf_columns_free(struct kf_columns *columns);
@@ -18,12 +24,17 @@ void kf_columns_free(struct kf_columns *columns);
 bool kf_columns_add(struct kf_columns *columns, char *name);
 void kf_columns_forget_names(struct kf_columns *columns);
 
-/* Sets target and weight from the options (which may be NULL), by name or number from 1. There must be at
- * least one feature left, and at most max_features. `source` is what messages call the table. */
+/* Chooses target and weight, by name or number from 1 where they are given (they may be NULL; "none": there is no target), and
+ * the features by what the input wants, and puts down in the input what they are called. There must be at least one feature. */
 keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
-                                 uint64_t max_features, const char *source, keepfit_error *error);
+                                 struct kf_input *input, keepfit_error *error);
 
-/* The target column's name ("": it has none), cut to size, and its number from 1 (0: there is none). */
-void kf_columns_say(const struct kf_columns *columns, char *name, size_t size, uint64_t *number);
+/* The column of that name, from `from` on. */
+size_t kf_columns_find(const struct kf_columns *columns, const char *name, size_t from);
+/* Whether a target is usually called so. */
+bool kf_is_usual_target(const char *name);
+
+/* Between column.c and match.c: gives each column its feature by name. */
+keepfit_status kf_columns_match(struct kf_columns *columns, const struct kf_input *input, keepfit_error *error);
 
 #endif

@@ -5,7 +5,9 @@
  *   - blanks around a cell do not count; a cell may stand in double quotes, where "" is one quote; it
  *     ends in its line;
  *   - lines that begin with # and blank lines are skipped;
- *   - the target and the weight are columns; what is left is the row, dense, in the order of the columns. */
+ *   - the target and the weight are columns; what is left is the row, dense, in the order of the columns, or in that which their
+ *     names ask for (column.h);
+ *   - a target that is a class may be a text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@
 #include "base/number.h"
 #include "base/options.h"
 #include "stream/column.h"
-#include "stream/reader.h"
+#include "stream/stream.h"
 #include "stream/token.h"
 
 struct csv {
@@ -22,6 +24,9 @@ struct csv {
     char delimiter;
     struct kf_columns columns;
     double *value;
+    enum kf_texts texts; /* what targets have turned out to be */
+    char *text;          /* room for one, without its quotes */
+    size_t text_capacity;
     struct kf_line first; /* read when opening; if `kept`, still to be handed out as a row */
     bool kept;
 };
@@ -121,20 +126,78 @@ static keepfit_status read_cell(struct csv *reader, const struct kf_line *line, 
     return KEEPFIT_OK;
 }
 
-/* Where column k goes: the target, the weight, or the next feature. */
-static double *room_for(const struct csv *reader, size_t column, keepfit_point *point)
+/* The cell's text without quotes and doubled quotes; `to` has room for it and a NUL. */
+static void unquote(const struct cell *cell, char *to)
 {
-    if (column == reader->columns.target)
-        return &point->target;
+    for (const char *at = cell->text; at < cell->end; at++) {
+        *to++ = *at;
+        at += cell->quoted && *at == '"';
+    }
+    *to = '\0';
+}
+
+/* A cell that neither is a number, nor stands for a missing one, nor is one gone wrong (1e999; 1,5). */
+static bool is_name(const struct cell *cell)
+{
+    const char *stop;
+    double value;
+    if (cell->text == cell->end || kf_is_not_finite(cell->text, cell->end))
+        return false;
+    enum kf_number kind = kf_read_real(cell->text, cell->end, &value, &stop);
+    return kind == KF_NUMBER_NONE || (stop < cell->end && *stop != ',');
+}
+
+static keepfit_status read_class(struct csv *reader, const struct cell *cell, double *value, keepfit_error *error)
+{
+    if (!KF_RESERVE(reader->text, reader->text_capacity, (size_t)(cell->end - cell->text) + 1))
+        return kf_fail_memory(error);
+    unquote(cell, reader->text);
+    return kf_classes_find(reader->input->classes, reader->text, value) ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
+/* Classes are all numbers or all texts: a stray one of the other kind is a mistake. For a model whose classes have names every
+ * label is a text. */
+static keepfit_status read_target(struct csv *reader, const struct kf_line *line, const struct cell *cell,
+                                  size_t column, double *value, keepfit_error *error)
+{
+    bool strict = reader->input->wanted.texts == KF_TEXTS_EITHER;
+    bool number = kf_quick_real(cell->text, value) == cell->end || kf_read_whole_real(cell->text, cell->end, value);
+    if (number && reader->texts == KF_TEXTS_NEVER)
+        return KEEPFIT_OK;
+    bool name = !number && is_name(cell);
+    char quote[KF_QUOTE_SIZE];
+    if (reader->texts == KF_TEXTS_EITHER && (name || number))
+        reader->texts = name ? KF_TEXTS_ALWAYS : KF_TEXTS_NEVER;
+    bool text = reader->texts == KF_TEXTS_ALWAYS;
+    if (strict && (text ? number : name))
+        return KF_FAIL_ROW(reader->input, line, cell->start, error, "label '%s' is a %s, but those before are %ss",
+                           kf_quote(quote, cell->text, cell->end), text ? "number" : "text", text ? "text" : "number");
+    if (name && !text && !reader->input->wanted.fixed)
+        return KF_FAIL_ROW(reader->input, line, cell->start, error, "target '%s' is not a number%s",
+                           kf_quote(quote, cell->text, cell->end),
+                           kf_texts_for(reader->input->options) == KF_TEXTS_NEVER
+                               ? " (classes may be texts, with --loss logistic, hinge or softmax)"
+                               : ", but the labels before are");
+    if (text && cell->text < cell->end && (name || !strict))
+        return read_class(reader, cell, value, error);
+    return read_cell(reader, line, cell, column, value, error);
+}
+
+/* A cell that is no feature: the target, the weight, or nothing. */
+static keepfit_status take_other(struct csv *reader, const struct kf_line *line, const struct cell *cell, size_t column,
+                                 keepfit_point *point, keepfit_error *error)
+{
     if (column == reader->columns.weight)
-        return &point->weight;
-    return &reader->value[point->row.count++];
+        return read_cell(reader, line, cell, column, &point->weight, error);
+    if (column == reader->columns.target && reader->input->wanted.targets)
+        return read_target(reader, line, cell, column, &point->target, error);
+    return KEEPFIT_OK;
 }
 
 static keepfit_status read_row(struct csv *reader, const struct kf_line *line, keepfit_point *point,
                                keepfit_error *error)
 {
-    *point = (keepfit_point){.row = {.value = reader->value}, .weight = 1};
+    *point = (keepfit_point){.row = {.count = reader->columns.features, .value = reader->value}, .weight = 1};
     const size_t columns = reader->columns.count;
     const char *at = line->text;
     size_t column = 0;
@@ -146,7 +209,9 @@ static keepfit_status read_row(struct csv *reader, const struct kf_line *line, k
         if (column == columns)
             return KF_FAIL_ROW(reader->input, line, cell.start, error, "more than %zu cells, the first line's number",
                                columns);
-        status = read_cell(reader, line, &cell, column, room_for(reader, column, point), error);
+        size_t feature = reader->columns.feature[column];
+        status = feature == KF_NO_COLUMN ? take_other(reader, line, &cell, column, point, error)
+                                         : read_cell(reader, line, &cell, column, &reader->value[feature], error);
         if (status != KEEPFIT_OK)
             return status;
     }
@@ -211,33 +276,55 @@ static char find_delimiter(const char *text)
 
 static char *copy_name(const struct cell *cell)
 {
-    char *name = kf_allocate_raw((size_t)(cell->end - cell->text) + 1), *to = name;
-    for (const char *at = cell->text; name && at < cell->end; at++) {
-        *to++ = *at;
-        at += cell->quoted && *at == '"';
-    }
+    char *name = kf_allocate_raw((size_t)(cell->end - cell->text) + 1);
     if (name)
-        *to = '\0';
+        unquote(cell, name);
     return name;
 }
 
-/* Names of columns: a cell that neither is a number, nor stands for a missing one, nor is one gone wrong
- * (1e999; 1,5). */
-static bool is_name(const struct cell *cell)
+/* What the first line looks like. */
+struct first {
+    size_t names, name; /* cells that are no numbers, and which is the last of them */
+    bool counted[2];    /* the others count the columns, from 0 or from 1, as tables without names are headed */
+};
+
+static void look_at(struct first *first, const struct cell *cell, size_t column)
 {
-    const char *stop;
     double value;
-    if (cell->text == cell->end || kf_is_not_finite(cell->text, cell->end))
-        return false;
-    enum kf_number kind = kf_read_real(cell->text, cell->end, &value, &stop);
-    return kind == KF_NUMBER_NONE || (stop < cell->end && *stop != ',');
+    if (is_name(cell)) {
+        first->names++;
+        first->name = column;
+        return;
+    }
+    size_t before = column - first->names;
+    bool number = kf_read_whole_real(cell->text, cell->end, &value);
+    for (size_t from = 0; from < 2; from++)
+        first->counted[from] &= number && value == (double)(before + from);
 }
 
-/* The number of columns, their names, and whether one is a name. */
+/* Whether the line names the columns. A row whose class is a text has one cell that is no number, too. */
+static bool is_header(const struct csv *reader, const struct first *first)
+{
+    const struct kf_input *input = reader->input;
+    const keepfit_schema *schema = input->wanted.schema;
+    if (first->names != 1 || reader->columns.count == 1 || input->wanted.texts == KF_TEXTS_NEVER)
+        return first->names > 0;
+    const char *name = reader->columns.name[first->name], *target = input->options->target;
+    double unused;
+    if (schema && keepfit_schema_label(schema, name, &unused))
+        return false;
+    bool known = (target && strcmp(target, name) == 0) || kf_is_usual_target(name) ||
+                 (schema && schema->target && strcmp(schema->target, name) == 0);
+    for (size_t f = 0; schema && schema->feature && f < schema->features; f++)
+        known |= strcmp(schema->feature[f], name) == 0;
+    return known || first->counted[0] || first->counted[1];
+}
+
+/* The number of columns, their names, and whether they are names. */
 static keepfit_status read_first(struct csv *reader, bool *named, keepfit_error *error)
 {
     const char *at = reader->first.text;
-    *named = false;
+    struct first first = {.counted = {true, true}};
     for (bool more = true; more;) {
         struct cell cell;
         keepfit_status status = take_cell(reader, &reader->first, &at, &cell, &more, error);
@@ -245,15 +332,16 @@ static keepfit_status read_first(struct csv *reader, bool *named, keepfit_error 
             return status;
         if (!kf_columns_add(&reader->columns, copy_name(&cell)))
             return kf_fail_memory(error);
-        *named = *named || is_name(&cell);
+        look_at(&first, &cell, reader->columns.count - 1);
     }
+    *named = is_header(reader, &first);
     return KEEPFIT_OK;
 }
 
 static keepfit_status begin_rows(struct csv *reader, keepfit_error *error)
 {
     const keepfit_options *options = reader->input->options;
-    bool named;
+    bool named = false;
     if (!options->delimiter)
         reader->delimiter = find_delimiter(reader->first.text);
     keepfit_status status = read_first(reader, &named, error);
@@ -263,11 +351,8 @@ static keepfit_status begin_rows(struct csv *reader, keepfit_error *error)
     reader->kept = !header;
     if (!header)
         kf_columns_forget_names(&reader->columns);
-    status = kf_columns_choose(&reader->columns, options->target, options->weights, options->max_features,
-                               reader->input->name, error);
-    kf_columns_say(&reader->columns, reader->input->target, sizeof reader->input->target,
-                   &reader->input->target_column);
-    if (status == KEEPFIT_OK && !(reader->value = kf_allocate(reader->columns.count, sizeof *reader->value)))
+    status = kf_columns_choose(&reader->columns, options->target, options->weights, reader->input, error);
+    if (status == KEEPFIT_OK && !(reader->value = kf_allocate(reader->columns.features, sizeof *reader->value)))
         status = kf_fail_memory(error);
     return status;
 }
@@ -294,6 +379,9 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
             return status;
     }
     reader->input = input;
+    reader->texts = input->wanted.texts;
+    if (reader->texts == KF_TEXTS_EITHER && kf_classes_count(input->classes))
+        reader->texts = KF_TEXTS_ALWAYS;
     kf_lines_open(&reader->lines, input->source, options);
     keepfit_status status = first_line(reader, error);
     if (status == KEEPFIT_END)
@@ -307,6 +395,7 @@ static void finish(void *state)
     kf_lines_close(&reader->lines);
     kf_columns_free(&reader->columns);
     free(reader->value);
+    free(reader->text);
 }
 
 static bool recognises(const unsigned char *bytes, size_t count)

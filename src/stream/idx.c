@@ -107,6 +107,8 @@ static keepfit_status use_sibling(struct kf_table *table, keepfit_error *error)
     if (!find_sibling(table->input->path, "images-idx3", "labels-idx1", &path) ||
         !find_sibling(table->input->path, "images.idx3", "labels.idx1", &path))
         return kf_fail_memory(error);
+    if (!path && !table->input->wanted.targets)
+        return kf_table_use_column(table, "none", error);
     if (!path)
         return kf_fail_at(error, KEEPFIT_DATA, table->input->name, 0, 0,
                           "where are the labels? (--targets FILE; --target none: there are none)");
@@ -130,6 +132,7 @@ static keepfit_status choose_targets(struct kf_table *table, keepfit_error *erro
 static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *error)
 {
     struct idx *reader = state;
+    input->sparse = true;
     keepfit_status status = kf_table_open(&reader->table, input, &kf_reader_idx, error);
     return status == KEEPFIT_OK ? choose_targets(&reader->table, error) : status;
 }

@@ -5,9 +5,22 @@
 #define KF_READER_H
 
 #include "base/error.h"
+#include "stream/classes.h"
 #include "stream/lines.h"
 
-#define KF_TARGET_SIZE 128
+/* Whether targets may be texts. EITHER: the first one decides for all. */
+enum kf_texts { KF_TEXTS_NEVER, KF_TEXTS_EITHER, KF_TEXTS_ALWAYS };
+
+/* What the rows are for. */
+struct kf_wanted {
+    const keepfit_schema *schema; /* while opening: what is known of the columns; NULL: nothing */
+    bool fixed;                   /* for a model: the rows have its features, no more and no fewer */
+    uint64_t features;            /* then: how many these are */
+    bool exact;                   /* and whether that is known, or only how many there were in sparse rows */
+    bool spare;                   /* features that the model does not have are left out */
+    bool targets;                 /* targets are wanted; otherwise nobody looks at them */
+    enum kf_texts texts;
+};
 
 /* What a reader is given, and what it tells besides the points. */
 struct kf_input {
@@ -15,13 +28,18 @@ struct kf_input {
     const char *name; /* as messages call it */
     const keepfit_options *options;
     struct kf_source *source;
-    uint64_t line;               /* set by next: where the point or the failure stood */
-    struct kf_cut cut;           /* likewise: a last line without a newline */
-    char target[KF_TARGET_SIZE]; /* set by open: what the target column, or the file of targets, is called */
-    uint64_t target_column;      /* likewise: its number, from 1; 0: none */
-    uint64_t total;              /* set by open, where the format tells the number of rows */
-    uint64_t skipped;            /* set by open: bad rows passed over already */
-    bool bad_row;                /* set by next: the failure concerns this row alone, the next one can still be read */
+    struct kf_wanted wanted;
+    struct kf_classes *classes; /* what targets that are texts stand for */
+    struct kf_schema columns;   /* set by open: what the columns are called, where there are columns */
+    char *targets;          /* likewise: the file that has the targets, to be freed with the stream; NULL: none has */
+    uint64_t target_column; /* likewise: the target's, from 1, as the file counts; 0: it has none */
+    bool labelled;          /* likewise: the points have targets */
+    bool sparse;            /* likewise: columns of zeros leave no trace in the points */
+    uint64_t total;         /* likewise, where the format gives the number of rows */
+    uint64_t skipped;       /* likewise: bad rows passed over already */
+    uint64_t line;          /* set by next: where the point or the failure stood */
+    struct kf_cut cut;      /* likewise: a last line without a newline */
+    bool bad_row;           /* likewise: the failure concerns this row alone, the next one can still be read */
 };
 
 struct kf_reader {

@@ -42,6 +42,8 @@ void kf_source_close(struct kf_source *source)
 static bool wait_for_input(const struct kf_source *source)
 {
     struct pollfd wait = {.fd = source->file, .events = POLLIN};
+    if (source->waiting && poll(&wait, 1, 0) == 0)
+        source->waiting(source->waiting_context);
     while (!atomic_load(&source->closing) && !(source->stop && *source->stop)) {
         int ready = poll(&wait, 1, 100);
         if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))

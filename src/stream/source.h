@@ -39,12 +39,14 @@ struct kf_source {
     struct kf_memory memory; /* origin: memory */
     bool known;              /* whether it is gzip has been found out */
     bool regular;
-    const volatile int *stop; /* a wait for input ends when this is raised; may be NULL */
-    atomic_bool closing;      /* or this, by another thread than the one that reads */
-    uint64_t bytes_read;      /* as stored */
-    uint64_t bytes;           /* where the size is known (regular), otherwise 0 */
-    struct kf_gzip *gzip;     /* NULL: plain */
-    unsigned char *stored;    /* read but not yet inflated or handed on */
+    const volatile int *stop;       /* a wait for input ends when this is raised; may be NULL */
+    atomic_bool closing;            /* or this, by another thread than the one that reads */
+    void (*waiting)(void *context); /* called when a wait for input begins; may be NULL */
+    void *waiting_context;
+    uint64_t bytes_read;   /* as stored */
+    uint64_t bytes;        /* where the size is known (regular), otherwise 0 */
+    struct kf_gzip *gzip;  /* NULL: plain */
+    unsigned char *stored; /* read but not yet inflated or handed on */
     size_t stored_at, stored_end;
     unsigned char *ahead; /* ready to be handed out */
     size_t ahead_at, ahead_end, ahead_capacity;

@@ -1,8 +1,7 @@
 /* Streams: points from a file, either live, as the reader makes them, or kept, from memory (which shuffle and
  * the scaling of columns need, and read_all asks for).
  *
- * Once a stream has failed, it fails the same way again. While bad rows are being skipped, the error tells of
- * the row that was skipped last. */
+ * Once a stream has failed, it fails the same way again. */
 #include "stream/stream.h"
 
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "objective/loss.h"
 #include "stream/ahead.h"
 #include "stream/format.h"
 #include "stream/prepare.h"
@@ -25,12 +25,16 @@ struct keepfit_stream {
     void *state; /* the reader's; NULL before it is opened */
     struct kf_source source;
     struct kf_input input;
+    struct kf_classes classes;
+    struct kf_schema schema; /* as the caller sees it: classes that he has had no point of yet are not in it */
     keepfit_error error;
     bool broken; /* the error is one that stays */
     bool ended;  /* the reader has no more */
     bool empty;  /* and had none */
     uint64_t given, skipped, line;
     struct kf_cut cut;
+    uint64_t wide;  /* rows that were skipped since they have features that the model does not have */
+    uint64_t early; /* bad rows from before the first good one, that have not been given out row by row yet */
     uint64_t bytes_read, bytes; /* once the source is closed, or for another order of the same points */
 
     struct kf_kept own;
@@ -63,6 +67,7 @@ static void close_reader(keepfit_stream *stream)
         stream->bytes = stream->source.bytes;
         kf_source_close(&stream->source);
     }
+    kf_schema_free(&stream->input.columns);
 }
 
 void keepfit_stream_close(keepfit_stream *stream)
@@ -72,6 +77,9 @@ void keepfit_stream_close(keepfit_stream *stream)
     close_reader(stream);
     kf_plan_free(&stream->plan);
     kf_kept_free(&stream->own);
+    kf_classes_close(&stream->classes);
+    kf_schema_free(&stream->schema);
+    free(stream->input.targets);
     keepfit_options_free(stream->options);
     free(stream->scaled);
     free(stream->path);
@@ -100,24 +108,30 @@ static keepfit_status fail_empty(const keepfit_stream *stream, keepfit_error *er
                                : "");
 }
 
-/* The reader's next good point. Runs on the reading thread where there is one, and touches nothing but the reader's part. */
+/* The reader's next row. Runs on the reading thread where there is one, and touches nothing but the reader's part. */
 static keepfit_status pull(void *context, keepfit_point *point, struct kf_progress *progress, keepfit_error *error)
 {
     keepfit_stream *stream = context;
-    keepfit_status status;
-    do {
-        stream->input.bad_row = false;
-        status = stream->reader->next(stream->state, point, error);
-    } while (status != KEEPFIT_OK && status != KEEPFIT_END && stream->input.bad_row &&
-             stream->options->on_error == KF_ON_ERROR_SKIP && ++stream->reading.skipped);
+    stream->input.bad_row = false;
+    keepfit_status status = stream->reader->next(stream->state, point, error);
+    bool failed = status != KEEPFIT_OK && status != KEEPFIT_END;
+    bool bad = failed && stream->input.bad_row && stream->options->on_error == KF_ON_ERROR_SKIP;
+    if (bad) {
+        *point = (keepfit_point){.weight = 1};
+        status = KEEPFIT_OK;
+    }
+    stream->reading.skipped += bad;
+    stream->read += status == KEEPFIT_OK && !bad;
+    stream->reading.bad = bad;
     stream->reading.cut = stream->input.cut;
     if (status == KEEPFIT_END && stream->read == 0) {
         stream->reading.empty = true;
         status = fail_empty(stream, error);
     }
-    stream->read += status == KEEPFIT_OK;
     stream->reading.line = stream->input.line;
     stream->reading.bytes_read = stream->source.bytes_read;
+    if (stream->input.wanted.texts != KF_TEXTS_NEVER)
+        stream->reading.classes = kf_classes_count(&stream->classes);
     *progress = stream->reading;
     return status;
 }
@@ -128,10 +142,35 @@ static bool wants_thread(const keepfit_stream *stream)
     return !stream->ahead && !stream->alone && stream->source.regular && kf_threads(stream->options) > 1;
 }
 
-/* The next good point, read here or by the thread. */
-static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point)
+/* Features that the model does not have are left out, if that was asked for, or make the row a bad one. */
+static keepfit_status fit_width(keepfit_stream *stream, keepfit_point *point, bool *bad)
+{
+    const struct kf_wanted *wanted = &stream->input.wanted;
+    keepfit_row *row = &point->row;
+    size_t width = kf_row_width(row);
+    if (!wanted->fixed || width <= wanted->features)
+        return KEEPFIT_OK;
+    if (wanted->spare) {
+        row->count = row->index ? row->count : (size_t)wanted->features;
+        while (row->index && kf_row_width(row) > wanted->features)
+            row->count--;
+        return KEEPFIT_OK;
+    }
+    *bad = stream->options->on_error == KF_ON_ERROR_SKIP;
+    stream->wide += *bad;
+    if (*bad)
+        return KEEPFIT_OK;
+    return stay_broken(
+        stream, kf_fail_at(&stream->error, KEEPFIT_DATA, stream->name, stream->line, 0,
+                           "feature %zu, but the model has %llu (--extra-features ignore leaves such features out)",
+                           width, (unsigned long long)wanted->features));
+}
+
+/* The next row, read here or by the thread. */
+static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point, bool *bad)
 {
     struct kf_progress progress;
+    *bad = false;
     if (stream->broken)
         return stream->error.status;
     if (stream->ended)
@@ -148,7 +187,12 @@ static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point)
     stream->cut = progress.cut;
     stream->empty = progress.empty;
     stream->ended = status == KEEPFIT_END;
-    return status == KEEPFIT_OK || status == KEEPFIT_END ? status : stay_broken(stream, status);
+    if (status != KEEPFIT_OK)
+        return stream->ended ? status : stay_broken(stream, status);
+    if (progress.classes > stream->schema.classes && !kf_classes_copy(&stream->classes, &stream->schema))
+        return stay_broken(stream, kf_fail_memory(&stream->error));
+    *bad = progress.bad;
+    return *bad ? status : fit_width(stream, point, bad);
 }
 
 /* Only rows can be scaled one by one. */
@@ -162,31 +206,58 @@ static keepfit_status scale_live(keepfit_stream *stream, keepfit_row *row)
     return KEEPFIT_OK;
 }
 
-static keepfit_status next_live(keepfit_stream *stream, keepfit_point *point)
+/* skipped == NULL: bad rows are passed over. */
+static keepfit_status next_live(keepfit_stream *stream, keepfit_point *point, bool *skipped)
 {
     uint64_t limit = stream->options->limit;
     if (limit && stream->given >= limit)
         return KEEPFIT_END;
     keepfit_point raw;
-    keepfit_status status = read_point(stream, &raw);
-    if (status == KEEPFIT_OK)
+    keepfit_status status;
+    bool bad;
+    do
+        status = read_point(stream, &raw, &bad);
+    while (status == KEEPFIT_OK && bad && !skipped);
+    if (status == KEEPFIT_OK && !bad)
         status = scale_live(stream, &raw.row);
-    if (status != KEEPFIT_OK)
+    if (skipped)
+        *skipped = status == KEEPFIT_OK && bad;
+    if (status != KEEPFIT_OK || bad)
         return status;
     *point = raw;
     stream->given++;
     return KEEPFIT_OK;
 }
 
+static void next_kept(keepfit_stream *stream, keepfit_point *point)
+{
+    kf_plan_point(&stream->plan, stream->kept, stream->position++, point, &stream->line);
+    stream->given++;
+}
+
 keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point)
 {
     if (!stream->kept)
-        return next_live(stream, point);
+        return next_live(stream, point, NULL);
     if (stream->position == stream->plan.used)
         return KEEPFIT_END;
-    kf_plan_point(&stream->plan, stream->kept, stream->position++, point, &stream->line);
-    stream->given++;
+    next_kept(stream, point);
     return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *point, bool *skipped)
+{
+    *skipped = stream->early > 0 && !stream->kept;
+    stream->early -= *skipped;
+    if (*skipped)
+        return KEEPFIT_OK;
+    return stream->kept ? keepfit_stream_next(stream, point) : next_live(stream, point, skipped);
+}
+
+void keepfit_stream_before_waiting(keepfit_stream *stream, void (*call)(void *context), void *context)
+{
+    stream->source.waiting = call;
+    stream->source.waiting_context = context;
 }
 
 const keepfit_error *keepfit_stream_error(const keepfit_stream *stream)
@@ -207,10 +278,11 @@ keepfit_status keepfit_stream_read_all(keepfit_stream *stream)
     keepfit_status status = KEEPFIT_OK;
     while (own->points.count < most) {
         keepfit_point point;
-        status = read_point(stream, &point);
+        bool bad;
+        status = read_point(stream, &point, &bad);
         if (status != KEEPFIT_OK)
             break;
-        if (!kf_kept_append(own, &point, stream->line))
+        if (!bad && !kf_kept_append(own, &point, stream->line))
             return stay_broken(stream, kf_fail_memory(&stream->error));
     }
     if (status != KEEPFIT_OK && status != KEEPFIT_END)
@@ -250,21 +322,23 @@ static char *name_for(const char *path)
     return name;
 }
 
-static keepfit_stream *allocate(const char *path, const keepfit_options *options)
+static keepfit_stream *allocate(const char *path, const keepfit_options *options, const keepfit_schema *schema)
 {
     keepfit_stream *stream = kf_allocate(1, sizeof *stream);
     if (!stream)
         return NULL;
+    bool named = kf_classes_open(&stream->classes, schema) && kf_classes_copy(&stream->classes, &stream->schema);
     stream->options = options ? keepfit_options_copy(options) : keepfit_options_create();
     stream->path = kf_copy_text(path);
     stream->name = name_for(path);
-    if (stream->options && stream->path && stream->name)
+    if (named && stream->options && stream->path && stream->name)
         return stream;
     keepfit_stream_close(stream);
     return NULL;
 }
 
-static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory *memory, keepfit_error *error)
+static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory *memory,
+                                  const struct kf_wanted *wanted, keepfit_error *error)
 {
     keepfit_status status = memory ? kf_source_open_memory(&stream->source, memory, stream->name, error)
                                    : kf_source_open(&stream->source, stream->path, stream->name, error);
@@ -281,9 +355,16 @@ static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory
         .name = stream->name,
         .options = stream->options,
         .source = &stream->source,
+        .wanted = *wanted,
+        .classes = &stream->classes,
+        .labelled = true,
     };
     status = stream->reader->open(stream->state, &stream->input, error);
-    stream->skipped = stream->reading.skipped = stream->input.skipped;
+    stream->skipped = stream->reading.skipped = stream->early = stream->input.skipped;
+    stream->input.wanted.schema = NULL;
+    keepfit_schema columns = kf_schema_show(&stream->input.columns);
+    if (status == KEEPFIT_OK && !kf_schema_set_columns(&stream->schema, &columns))
+        status = kf_fail_memory(error);
     return status;
 }
 
@@ -300,14 +381,14 @@ static bool needs_all(const keepfit_options *options)
 }
 
 static keepfit_status open_stream(const char *path, const struct kf_memory *memory, const keepfit_options *options,
-                                  keepfit_stream **stream, keepfit_error *error)
+                                  const struct kf_wanted *wanted, keepfit_stream **stream, keepfit_error *error)
 {
-    keepfit_stream *opened = allocate(path, options);
+    keepfit_stream *opened = allocate(path, options, wanted->schema);
     if (!opened)
         return kf_fail_memory(error);
     keepfit_status status = check_options(opened->options, error);
     if (status == KEEPFIT_OK)
-        status = open_reader(opened, memory, error);
+        status = open_reader(opened, memory, wanted, error);
     opened->plan.scaling.kind = (enum kf_scale)opened->options->scale;
     if (status == KEEPFIT_OK && needs_all(opened->options)) {
         status = keepfit_stream_read_all(opened);
@@ -322,16 +403,51 @@ static keepfit_status open_stream(const char *path, const struct kf_memory *memo
     return KEEPFIT_OK;
 }
 
+enum kf_texts kf_texts_for(const keepfit_options *options)
+{
+    bool classes = options && kf_loss_entry((size_t)options->loss)->targets != KF_NUMBERS;
+    return classes ? KF_TEXTS_EITHER : KF_TEXTS_NEVER;
+}
+
+keepfit_status kf_stream_open_wanted(const char *path, const keepfit_options *options, const struct kf_wanted *wanted,
+                                     keepfit_stream **stream, keepfit_error *error)
+{
+    return open_stream(path, NULL, options, wanted, stream, error);
+}
+
 keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options, keepfit_stream **stream,
                                    keepfit_error *error)
 {
-    return open_stream(path, NULL, options, stream, error);
+    const struct kf_wanted wanted = {.targets = true, .texts = kf_texts_for(options)};
+    return open_stream(path, NULL, options, &wanted, stream, error);
 }
 
 keepfit_status kf_stream_open_memory(const struct kf_memory *memory, const char *name, const keepfit_options *options,
                                      keepfit_stream **stream, keepfit_error *error)
 {
-    return open_stream(name, memory, options, stream, error);
+    const struct kf_wanted wanted = {.targets = true, .texts = kf_texts_for(options)};
+    return open_stream(name, memory, options, &wanted, stream, error);
+}
+
+/* Without names on one side the number decides, as when a stream is opened. */
+static bool same_features(const struct kf_schema *one, const keepfit_schema *other)
+{
+    if (!one->feature || !other->feature)
+        return true;
+    for (size_t f = 0; f < one->features && f < other->features; f++)
+        if (strcmp(one->feature[f], other->feature[f]) != 0)
+            return false;
+    return true;
+}
+
+keepfit_status kf_stream_suit(keepfit_stream *stream, const struct kf_wanted *wanted, keepfit_error *error)
+{
+    struct kf_wanted *before = &stream->input.wanted;
+    bool columns = stream->schema.features > 0;
+    if (columns && (wanted->features != before->features || !same_features(&stream->schema, wanted->schema)))
+        return kf_fail(error, KEEPFIT_DATA, "its features are not those of the model before");
+    before->features = wanted->features;
+    return KEEPFIT_OK;
 }
 
 keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t seed, keepfit_stream **other,
@@ -339,9 +455,14 @@ keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t see
 {
     if (!stream->kept)
         return kf_fail(error, KEEPFIT_USAGE, "a stream can only be reordered after keepfit_stream_read_all");
-    keepfit_stream *made = allocate(stream->path, stream->options);
-    if (!made)
+    const keepfit_schema schema = kf_schema_show(&stream->schema);
+    const char *targets = stream->input.targets;
+    keepfit_stream *made = allocate(stream->path, stream->options, &schema);
+    if (!made || !kf_schema_set_columns(&made->schema, &schema) ||
+        (targets && !(made->input.targets = kf_copy_text(targets)))) {
+        keepfit_stream_close(made);
         return kf_fail_memory(error);
+    }
     keepfit_status status = kf_plan_make(&made->plan, stream->kept, stream->options, seed, error);
     if (status != KEEPFIT_OK) {
         keepfit_stream_close(made);
@@ -352,8 +473,8 @@ keepfit_status keepfit_stream_reorder(const keepfit_stream *stream, uint64_t see
     made->reader = stream->reader;
     made->skipped = stream->skipped;
     made->cut = stream->cut;
-    memcpy(made->input.target, stream->input.target, sizeof made->input.target);
     made->input.target_column = stream->input.target_column;
+    made->input.labelled = stream->input.labelled;
     made->bytes_read = stream->bytes_read;
     made->bytes = stream->bytes;
     *other = made;
@@ -378,10 +499,10 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
     *info = (keepfit_stream_info){
         .name = stream->name,
         .format = stream->reader->name,
-        .target = stream->input.target,
+        .targets = stream->input.targets,
         .target_column = stream->input.target_column,
         .points = stream->given,
-        .skipped = stream->skipped,
+        .skipped = stream->skipped + stream->wide,
         .total = total_points(stream),
         .bytes_read = stream->bytes_read,
         .bytes = open ? stream->source.bytes : stream->bytes,
@@ -389,7 +510,13 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
         .cut = stream->cut.line,
         .cut_taken = stream->cut.taken,
         .empty = stream->empty,
+        .labelled = stream->input.labelled,
     };
+}
+
+void keepfit_stream_schema(const keepfit_stream *stream, keepfit_schema *schema)
+{
+    *schema = kf_schema_show(&stream->schema);
 }
 
 const struct kf_scaling *kf_stream_scaling(const keepfit_stream *stream)

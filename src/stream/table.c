@@ -1,7 +1,6 @@
 #include "stream/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,6 @@ void kf_table_close(struct kf_table *table)
     kf_array_close(&table->targets);
     if (table->target_path)
         kf_source_close(&table->target_source);
-    free(table->target_path);
     free(table->value);
     kf_columns_free(&table->columns);
 }
@@ -58,32 +56,23 @@ keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepf
 {
     if (strcmp(path, "-") == 0 && strcmp(table->input->path, "-") == 0)
         return kf_fail(error, KEEPFIT_USAGE, "standard input cannot give both the rows and the --targets");
-    keepfit_status status = kf_columns_choose(&table->columns, "none", NULL, table->input->options->max_features,
-                                              table->input->name, error);
+    keepfit_status status = kf_columns_choose(&table->columns, "none", NULL, table->input, error);
+    table->input->labelled = true;
     if (status != KEEPFIT_OK)
         return status;
-    char *copy = kf_copy_text(path);
-    if (!copy)
+    if (!(table->input->targets = kf_copy_text(path)))
         return kf_fail_memory(error);
-    status = kf_source_open(&table->target_source, path, copy, error);
-    if (status != KEEPFIT_OK) {
-        free(copy);
+    status = kf_source_open(&table->target_source, path, table->input->targets, error);
+    if (status != KEEPFIT_OK)
         return status;
-    }
-    table->target_path = copy;
-    snprintf(table->input->target, sizeof table->input->target, "%s", path);
+    table->target_path = table->input->targets;
     status = kf_array_open(&table->targets, &table->target_source, error);
     return status == KEEPFIT_OK ? check_targets(table, error) : status;
 }
 
 keepfit_status kf_table_use_column(struct kf_table *table, const char *column, keepfit_error *error)
 {
-    keepfit_status status = kf_columns_choose(&table->columns, column, NULL, table->input->options->max_features,
-                                              table->input->name, error);
-    if (status == KEEPFIT_OK)
-        kf_columns_say(&table->columns, table->input->target, sizeof table->input->target,
-                       &table->input->target_column);
-    return status;
+    return kf_columns_choose(&table->columns, column, NULL, table->input, error);
 }
 
 static keepfit_status refuse(struct kf_table *table, const char *name, size_t column, double value,
@@ -108,11 +97,11 @@ static keepfit_status next_target(struct kf_table *table, const double **target,
     return status;
 }
 
-/* Everything but the target's column; in place of a copy, the array's own row where it can be. */
+/* Everything that is a feature; in place of a copy, the array's own row where it can be. */
 static keepfit_status take_row(struct kf_table *table, const double *value, keepfit_row *row, keepfit_error *error)
 {
     size_t target = table->columns.target, count = table->columns.count;
-    *row = (keepfit_row){.count = target == KF_NO_COLUMN ? count : count - 1, .value = value};
+    *row = (keepfit_row){.count = table->columns.features, .value = value};
     if (target == KF_NO_COLUMN || target == count - 1)
         return KEEPFIT_OK;
     if (!table->value && !(table->value = kf_allocate(count, sizeof *table->value)))
@@ -133,7 +122,7 @@ keepfit_status kf_table_next(struct kf_table *table, keepfit_point *point, keepf
     if (status != KEEPFIT_OK)
         return status;
     for (size_t k = 0; k < table->columns.count; k++)
-        if (!isfinite(value[k]))
+        if (!isfinite(value[k]) && (k != table->columns.target || table->input->wanted.targets))
             return refuse(table, table->input->name, k + 1, value[k], error);
     if (target && !isfinite(*target))
         return refuse(table, table->target_path, 0, *target, error);
@@ -141,6 +130,6 @@ keepfit_status kf_table_next(struct kf_table *table, keepfit_point *point, keepf
     if (target)
         point->target = *target;
     else if (table->columns.target != KF_NO_COLUMN)
-        point->target = value[table->columns.target];
+        point->target = table->input->wanted.targets ? value[table->columns.target] : 0;
     return take_row(table, value, &point->row, error);
 }

@@ -11,7 +11,7 @@ struct kf_table {
     struct kf_input *input;
     struct kf_array array;
     struct kf_columns columns; /* target: KF_NO_COLUMN when the targets are elsewhere */
-    char *target_path;         /* NULL: no file of targets */
+    const char *target_path;   /* the input's; NULL: no file of targets is open */
     struct kf_source target_source;
     struct kf_array targets;
     double *value; /* the row without its target */

@@ -1,5 +1,7 @@
 """predict: values, scores, labels, scaling."""
 
+import csv
+import io
 import math
 
 from harness import all_near, dot, libsvm, near, numbers, over, same, two_classes
@@ -9,6 +11,12 @@ PAIRS = ((1, 2), (2, 4), (0, 1), (-1, 1), (-3.5, 1e10))
 
 def predictions(box, *words):
     return [float(line) for line in box.run("predict", *words).text.split("\n")[:-1]]
+
+
+def table(box, *words):
+    """What predict prints in columns with names, each as numbers."""
+    rows = list(csv.reader(io.StringIO(box.run("predict", *words).text)))
+    return {name: [float(row[k]) for row in rows[1:]] for k, name in enumerate(rows[0])}
 
 
 def score_of(result):
@@ -81,8 +89,14 @@ def case_binary_score(box):
     result = box.run("predict", "--score", "m.kf", "data.svm")
     score = score_of(result)
     assert 0.5 < right < 1 and near(score["accuracy"], right) and near(score["log-loss"], log_loss), result.error
-    shown = predictions(box, "--output", "probability", "m.kf", "data.svm")
-    assert all_near(shown, [max(p, 1 - p) for p in chance], 1e-12), "the probability of the predicted label"
+    shown = table(box, "--output", "probability", "m.kf", "data.svm")
+    same(list(shown), ["probability_1", "probability_2"], "columns")
+    assert all_near(shown["probability_2"], chance, 1e-12), "the probability of the second class"
+    assert all_near(shown["probability_1"], [1 - p for p in chance], 1e-9), "the probability of the first class"
+    for name in ("1", "2", "2.0"):
+        same(predictions(box, "--class", name, "m.kf", "data.svm"), shown["probability_%g" % float(name)], "--class " + name)
+    box.try_run("predict", "--class", "3", "m.kf", "data.svm").refused(2, "'3'", "1, 2").silent()
+    box.try_run("predict", "--class", "1", "--output", "label", "m.kf", "data.svm").refused(2, "--class").silent()
 
 
 def case_softmax_score(box):
@@ -103,10 +117,14 @@ def case_softmax_score(box):
     score = score_of(result)
     assert near(score["accuracy"], sum(p == b for p, (_, b) in zip(best, rows)) / len(rows)), result.error
     assert near(score["log-loss"], -sum(map(math.log, own)) / len(rows)), result.error
-    shown = predictions(box, "--output", "probability", "m.kf", "data.svm")
-    assert all_near(shown, [max(p) for p in chance], 1e-12), "probabilities"
-    lines = box.run("predict", "--output", "scores", "m.kf", "data.svm").text.splitlines()
-    assert all(all_near([float(v) for v in line.split()], z, 1e-9) for line, z in zip(lines, scores)), "scores"
+    shown = table(box, "--output", "label,probability,scores,margin", "m.kf", "data.svm")
+    names = ["%g" % label for label in model["labels"]]
+    same(list(shown), ["label"] + ["probability_" + n for n in names] + ["score_" + n for n in names] + ["margin"], "columns")
+    same(shown["label"], best, "labels in a column")
+    for k, name in enumerate(names):
+        assert all_near(shown["probability_" + name], [p[k] for p in chance], 1e-12), "probabilities"
+        assert all_near(shown["score_" + name], [z[k] for z in scores], 1e-9), "scores"
+    assert all_near(shown["margin"], [max(z) for z in scores], 1e-9), "margins"
 
 
 def case_label_unknown_to_the_model(box):
@@ -126,11 +144,16 @@ def case_one_class_only(box, loss):
 
 
 def case_feature_beyond_the_model(box):
+    """A feature that the model does not have makes a row a bad one, unless it is told to leave such out."""
     box.write("data.svm", libsvm(numbers(20, 2)))
     box.write("wide.svm", "0 1:1 2:1\n0 1:1 2:1 3:9 900:7\n0 900:1\n0\n")
     box.run("train", "-m", "m.kf", "data.svm")
-    found = predictions(box, "m.kf", "wide.svm")
+    result = box.try_run("predict", "m.kf", "wide.svm").refused(3, "wide.svm:2: ", "900", "--extra-features")
+    same(len(result.out.splitlines()), 1, "predictions before it")
+    found = predictions(box, "--extra-features", "ignore", "m.kf", "wide.svm")
     assert found[0] == found[1] != 0 and found[2:] == [0, 0], found
+    skipped = predictions(box, "-q", "--on-error", "skip", "m.kf", "wide.svm")
+    assert skipped[0] == found[0] and math.isnan(skipped[1]) and math.isnan(skipped[2]) and skipped[3] == 0, skipped
 
 
 def scaled(rows, kind):
@@ -166,13 +189,13 @@ def case_scaled_model_predicts_raw_rows(box, case):
     box.run("train", *words, "--scale", kind, "-m", "raw.kf", "raw.csv", code=(0, 5))
     box.run("train", *words, "-m", "scaled.kf", "scaled.csv", code=(0, 5))
     # softmax does not tell by how much all scores are shifted together
-    output = "probability" if loss == "softmax" else "margin"
-    expected = predictions(box, "--output", output, "scaled.kf", "scaled.csv")
-    found = predictions(box, "--output", output, "raw.kf", "raw.csv")
+    words = ["--class", "1"] if loss == "softmax" else ["--output", "margin"]
+    expected = predictions(box, *words, "scaled.kf", "scaled.csv")
+    found = predictions(box, *words, "raw.kf", "raw.csv")
     tolerance = 1e-4 if loss == "softmax" else 1e-5
     assert all_near(found, expected, tolerance), list(zip(found, expected))[:5]
     for given in ("none", kind):  # the model has the scaling built in: predict's own is not applied again
-        same(predictions(box, "--scale", given, "--output", output, "raw.kf", "raw.csv"), found, "--scale " + given)
+        same(predictions(box, "--scale", given, *words, "raw.kf", "raw.csv"), found, "--scale " + given)
     same(box.weights("raw.kf")["scale"], kind, "scale that the model names")
 
 
@@ -209,7 +232,8 @@ def case_skips_bad_rows_if_told(box):
     box.write("data.svm", libsvm(numbers(5)) + "1 1:nan\n")
     box.run("train", "--on-error", "skip", "-m", "m.kf", "data.svm")
     result = box.run("predict", "--on-error", "skip", "m.kf", "data.svm")
-    same(len(result.text.splitlines()), 5, "predictions")
+    lines = result.text.splitlines()
+    same((len(lines), lines[5], "nan" in lines[:5]), (6, "nan", False), "lines")
     same(result.error, "keepfit: warning: data.svm: 1 bad rows were skipped\n", "warning")
     same(box.run("predict", "-q", "--on-error", "skip", "m.kf", "data.svm").err, b"", "warning with --quiet")
 

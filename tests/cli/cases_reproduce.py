@@ -123,8 +123,8 @@ def case_counts_follow_from_the_algorithms(box):
             result.check(run(method)[-1]["fo"] == sum(10 * (i + 200) for i in range(1, n + 1)), "%s: %s" % (name, method))
         rows = run("csvrg")
         result.check(rows[-1]["fo"] - rows[0]["fo"] == csvrg_fos(n, 0.3, 100), "%s: csvrg's FOs by hand" % name)
-        exact = run("auto")
-        result.check(exact[-1]["fo"] == n and exact[-1]["gap_most"] < 1e-20, "%s: exact is exact by another computation" % name)
+        auto = run("auto")
+        result.check(auto[-1]["fo"] < 5 * n and auto[-1]["gap_most"] <= 1e-3, "%s: auto holds its epsilon by another computation" % name)
         for row in run("sgd-printed"):
             result.check(math.isfinite(row["gap"]) and row["gap"] >= 0, "%s: gaps are gaps" % name)
 

@@ -474,7 +474,7 @@ def case_signal(box, case):
     if kind == "json":
         same(json.loads(out)["stages"], stages, "stages of summary and model")
     else:
-        assert "exact: %d stages" % stages in out, "no summary for %d stages: %r" % (stages, out)
+        assert "quadratic: %d stages" % stages in out, "no summary for %d stages: %r" % (stages, out)
     same(int(box.trace("t.csv")[-1]["stage"]), stages, "stages of trace and model")
     same(sorted(box.contents()), ["m.kf", "t.csv"], "files")
     assert out and (kind != "idle" or stages == 4)

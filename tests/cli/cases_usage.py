@@ -1,5 +1,7 @@
 """Wrong usage: exit 2, one line on standard error, nothing on standard output, no file made."""
 
+import contextlib
+
 from harness import libsvm, numbers, over, same, two_classes
 
 # What is wrong, the words, and what the message must name. LOG is data of two classes, NUM of numbers.
@@ -182,6 +184,8 @@ MISSPELT = (
     ("trian NUM", "train"), ("help predcit", "predict"), ("list lossess", "losses"), ("generate --order srted", "sorted"),
     ("export --to jsn MODEL", "json"), ("reproduce rigde", "ridge"), ("compare --methods csvgr NUM", "csvrg"),
     ("compare --methods csvrg:iner=3 NUM", "--inner"), ("help --completion bahs", "bash"),
+    ("predict --output probabilty MODEL NUM", "probability"), ("predict --output label,scoers MODEL NUM", "scores"),
+    ("predict --extra-features ignor MODEL NUM", "ignore"),
 )
 
 
@@ -229,9 +233,10 @@ def case_scaling_an_endless_pipe(box, scale):
     rows = libsvm(numbers(5))
     box.write("num.svm", rows)
     process = box.start("train", "--scale", scale, "-m", "m.kf", "-")
-    process.stdin.write(rows.encode())
-    process.stdin.flush()
     try:
+        with contextlib.suppress(BrokenPipeError):  # it may be refused already
+            process.stdin.write(rows.encode())
+            process.stdin.flush()
         same(process.wait(20), 2, "exit, while the pipe is open")
         assert b"--scale " + scale.encode() in process.stderr.read()
     finally:

@@ -8,7 +8,7 @@
 #include "tap.h"
 
 /* What happens to a fit, in order. A journal that was prepared has all but the last of it behind it. */
-static const char story[] = "ppppprpcpp";
+static const char story[] = "ppppprpcnpp";
 #define STEPS (sizeof story - 1)
 #define PROBLEM "method=csvrg inner=3 outer=2 loss=logistic lambda=0.1 bias=1 threads=1"
 
@@ -22,7 +22,25 @@ static keepfit_point point_at(uint64_t arrival)
         .row = {.count = 2, .index = index[arrival % 2], .value = value}, .target = (double)(arrival % 2), .weight = 1};
 }
 
-/* Point, removal, checkpoint. */
+/* Checkpoints and names do not change what a fit is. */
+static bool leaves_no_trace(char step)
+{
+    return step == 'c' || step == 'n';
+}
+
+static keepfit_status give_names(keepfit_fit *fit)
+{
+    static const char *const feature[] = {"a", "b"}, *const class_name[] = {"ok", "no"};
+    const keepfit_schema schema = {.features = 2,
+                                   .feature = feature,
+                                   .target = "y",
+                                   .classes = 2,
+                                   .label = (const double[]){0, 1},
+                                   .class_name = class_name};
+    return keepfit_fit_name(fit, &schema);
+}
+
+/* Point, removal, names, checkpoint. */
 static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
 {
     keepfit_report report;
@@ -33,6 +51,8 @@ static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
         return keepfit_fit_push(fit, &point);
     case 'r':
         return keepfit_fit_remove(fit, 1);
+    case 'n':
+        return give_names(fit);
     default:
         return durable ? keepfit_fit_checkpoint(fit) : KEEPFIT_OK;
     }
@@ -45,7 +65,7 @@ static size_t steps_behind(keepfit_fit *fit)
     keepfit_fit_report(fit, &report);
     uint64_t stage = 0, points = 0;
     for (size_t k = 0; k < STEPS; k++) {
-        if (stage == report.stage && points == report.points && story[k] != 'c')
+        if (stage == report.stage && points == report.points && !leaves_no_trace(story[k]))
             return k;
         stage += story[k] == 'p';
         points += story[k] == 'p' ? 1 : story[k] == 'r' ? (uint64_t)-1 : 0;
@@ -98,12 +118,18 @@ static const char *check_recovery(const struct operation *operation, size_t know
         return "no fit can go on from the journal";
     }
     size_t steps = steps_behind(fit);
-    while (known < STEPS && story[known] == 'c') /* leaves no trace in the fit */
+    keepfit_schema schema;
+    keepfit_fit_schema(fit, &schema);
+    bool named = known > (size_t)(strchr(story, 'n') - story);
+    while (known < STEPS && leaves_no_trace(story[known]))
         known++;
+    size_t most = known + 1;
+    while (most < STEPS && leaves_no_trace(story[most]))
+        most++;
     const char *breach = NULL;
-    if (steps < known)
+    if (steps < known || (named && schema.classes != 2))
         breach = "something that was acknowledged is lost";
-    else if (steps > known + 1 + (known + 1 < STEPS && story[known + 1] == 'c'))
+    else if (steps > most)
         breach = "there is more than was ever done";
     else if (model_digest(fit) != unbroken_digest(steps))
         breach = "the fit is not what it would have been";

@@ -83,6 +83,12 @@ static void digest_model(struct outcome *outcome, const keepfit_model *model)
     keepfit_model_describe(model, &about);
     add_to_digest(outcome, about.weights, about.features * about.outputs * sizeof *about.weights);
     add_to_digest(outcome, about.intercepts, about.outputs * sizeof *about.intercepts);
+    keepfit_schema schema;
+    keepfit_model_schema(model, &schema);
+    for (size_t f = 0; schema.feature && f < schema.features; f++)
+        add_to_digest(outcome, schema.feature[f], strlen(schema.feature[f]));
+    for (size_t k = 0; k < schema.classes; k++)
+        add_to_digest(outcome, schema.class_name[k], strlen(schema.class_name[k]));
 }
 
 static void run_train(const struct operation *operation, struct outcome *outcome)
@@ -104,7 +110,7 @@ static keepfit_model *trained(const struct operation *operation)
     keepfit_options *options = NULL;
     keepfit_model *model = NULL;
     TAP_NEED(make_options(operation->settings, &options, &outcome.error) == KEEPFIT_OK);
-    TAP_NEED(keepfit_train_file(operations_path("rows.svm"), options, &model, &outcome.error) == KEEPFIT_OK);
+    TAP_NEED(keepfit_train_file(operations_path("named.csv"), options, &model, &outcome.error) == KEEPFIT_OK);
     keepfit_options_free(options);
     return model;
 }
@@ -140,6 +146,41 @@ static void run_load(const struct operation *operation, struct outcome *outcome)
     keepfit_model_free(model);
 }
 
+/* Rows for a model, row by row. */
+static void predict_rows(const keepfit_model *model, keepfit_stream *stream, struct outcome *outcome)
+{
+    keepfit_point point;
+    keepfit_prediction prediction;
+    double chance[2];
+    bool skipped;
+    while ((outcome->status = keepfit_stream_next_row(stream, &point, &skipped)) == KEEPFIT_OK &&
+           (outcome->status = keepfit_model_predict(model, &point.row, &prediction, NULL)) == KEEPFIT_OK &&
+           keepfit_model_probabilities(model, &prediction.margin, chance) == KEEPFIT_OK) {
+        digest_point(outcome, &point);
+        add_to_digest(outcome, chance, sizeof chance);
+    }
+    outcome->error = *keepfit_stream_error(stream);
+    if (outcome->status == KEEPFIT_END)
+        outcome->status = KEEPFIT_OK;
+}
+
+static void run_predict(const struct operation *operation, struct outcome *outcome)
+{
+    static keepfit_model *model;
+    keepfit_options *options = NULL;
+    keepfit_stream *stream = NULL;
+    if (!model) /* made before anything fails; kept for all runs */
+        model = trained(operation);
+    outcome->status = make_options(operation->settings, &options, &outcome->error);
+    if (outcome->status == KEEPFIT_OK)
+        outcome->status =
+            keepfit_stream_open_for_model(operation->path, options, model, true, &stream, &outcome->error);
+    keepfit_options_free(options);
+    if (outcome->status == KEEPFIT_OK)
+        predict_rows(model, stream, outcome);
+    keepfit_stream_close(stream);
+}
+
 size_t stream_operations(struct operation *list, size_t most)
 {
     static const struct {
@@ -153,6 +194,8 @@ size_t stream_operations(struct operation *list, size_t most)
         {"gzip", "rows.svm.gz", "threads=1", run_stream},
         {"CSV", "table.csv", "threads=1", run_stream},
         {"CSV, rows scaled", "table.csv", "threads=1 scale=rows header=yes weight-column=2", run_stream},
+        {"CSV, classes with names", "named.csv", "threads=1 loss=logistic", run_stream},
+        {"CSV, classes with names, by a thread", "named.csv", "threads=2 loss=softmax", run_stream},
         {"npy", "rows.npy", "threads=1 target=1", run_stream},
         {"npy, targets elsewhere", "rows.npy", "threads=1 targets=%s", run_stream},
         {"idx", "x-images-idx3-ubyte", "threads=1", run_stream},
@@ -161,6 +204,8 @@ size_t stream_operations(struct operation *list, size_t most)
         {"kept and reordered", "rows.svm.gz", "threads=1 shuffle=true", run_reorder},
         {"train", "rows.svm", "threads=1 loss=logistic lambda=0.1 scale=columns bias=1", run_train},
         {"train, with a thread", "rows.svm.gz", "threads=2 loss=hinge lambda=0.1", run_train},
+        {"train, with names", "named.csv", "threads=1 loss=logistic lambda=0.1", run_train},
+        {"predict by name", "named.csv", "threads=1 loss=logistic lambda=0.1", run_predict},
         {"save a model", "model.kf", "threads=1 loss=logistic lambda=0.1", run_save},
         {"load a model", "model.kf", "threads=1", run_load},
     };

@@ -9,6 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         "format=csv on-error=skip header=no target=none delimiter=tab",
         "format=csv header=yes weight-column=2 target=1",
         "format=csv delimiter=, target=y weight-column=w max-features=3",
+        "format=csv loss=softmax",
+        "format=csv loss=logistic on-error=skip accept-cut=true",
     };
     fuzz_stream(data, size, settings, sizeof settings / sizeof settings[0]);
     return 0;

@@ -40,6 +40,22 @@ static keepfit_point point_at(size_t arrival)
 
 /* ---- the journal that is damaged ---- */
 
+/* At first the columns, later a class. */
+static void give_names(keepfit_fit *fit, bool columns)
+{
+    static const char *const feature[] = {"amount", "", "hour", "say \"x\""}, *const class_name[] = {"ok"};
+    static const double label[] = {1};
+    const keepfit_schema schema = {
+        .features = columns ? 4 : 0,
+        .feature = columns ? feature : NULL,
+        .target = columns ? "verdict" : NULL,
+        .classes = !columns,
+        .label = label,
+        .class_name = class_name,
+    };
+    FUZZ_LAW(keepfit_fit_name(fit, &schema) == KEEPFIT_OK);
+}
+
 static void fill_journal(struct world *world)
 {
     keepfit_options *own = keepfit_options_copy(options);
@@ -49,6 +65,8 @@ static void fill_journal(struct world *world)
     FUZZ_LAW(keepfit_fit_create(own, &fit, NULL) == KEEPFIT_OK);
     for (size_t k = 1; k <= POINTS; k++) {
         keepfit_point point = point_at(k);
+        if (k == 3 || k == POINTS - 2)
+            give_names(fit, k == 3);
         FUZZ_LAW(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
         if (k == REMOVED + 2)
             FUZZ_LAW(keepfit_fit_remove(fit, REMOVED - 1) == KEEPFIT_OK);

@@ -1,5 +1,5 @@
-/* Model files. The first byte says whether the rest is a whole file, or what follows the head of one (a linear model's or a
- * network's): then the magic, the version, the checksum and the length are put in front of it, without which hardly any input
+/* Model files. The first byte says whether the rest is a whole file, or what follows the head of one (a linear model's, a
+ * network's, or one with names): then the magic, the version, the checksum and the length are put in front of it, without which hardly any input
  * would get far.
  *
  * What is accepted is written again as the same bytes, holds finite numbers only, and predicts. */
@@ -35,6 +35,22 @@ static void check_finite(const double *numbers, size_t count)
         FUZZ_LAW(isfinite(numbers[k]));
 }
 
+/* Names are texts, and a class is found by its own. */
+static void check_names(const keepfit_model *model)
+{
+    keepfit_schema schema;
+    keepfit_model_schema(model, &schema);
+    size_t letters = schema.target ? strlen(schema.target) : 0;
+    for (size_t f = 0; schema.feature && f < schema.features; f++)
+        letters += strlen(schema.feature[f]);
+    FUZZ_LAW(letters <= LARGEST);
+    for (size_t k = 0; k < schema.classes; k++) {
+        double label;
+        FUZZ_LAW(isfinite(schema.label[k]) && keepfit_schema_class(&schema, schema.label[k]) == schema.class_name[k]);
+        FUZZ_LAW(keepfit_schema_label(&schema, schema.class_name[k], &label) && label == schema.label[k]);
+    }
+}
+
 static void check_model(const keepfit_model *model)
 {
     keepfit_description about;
@@ -45,6 +61,7 @@ static void check_model(const keepfit_model *model)
     check_finite(about.weights, (about.hidden ? about.hidden : about.features) * about.outputs);
     if (about.hidden)
         check_finite(about.hidden_weights, about.features * about.hidden);
+    check_names(model);
     static const uint32_t index[] = {0, 3, 4000000000u};
     static const double value[] = {1, -0.5, 2};
     keepfit_row row = {.count = 3, .index = index, .value = value};
@@ -68,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned char *bytes = data + 1;
     size_t count = size - 1;
     if (*data & 1) {
-        count = put_head(file, bytes, count, *data & 2 ? 2 : 1);
+        count = put_head(file, bytes, count, *data & 4 ? 3 : *data & 2 ? 2 : 1);
         bytes = file;
     }
     keepfit_model *model = NULL;

@@ -50,10 +50,15 @@ CSV = {
     "same-names": "y,y\n1,2\n",
     "cut": "1,2\n3,4",
     "one": "5\n",
+    "classes": "a,b,verdict\n1,2,ok\n3,4,\"no, not\"\n5,6,1\n7,8,nan\n9,10,ok\n",
+    "classes-without-names": "1.5,2,ok\n3,4,no\n",
 }
 for name, text in CSV.items():
     for choice in range(2):
-        seed("csv", "%s-%d" % (name, choice), 19 * choice + 10, text)
+        seed("csv", "%s-%d" % (name, choice), 25 * choice + 14, text)
+for choice in (19, 41):
+    seed("csv", "classes-%d" % choice, choice, CSV["classes"])
+    seed("csv", "classes-without-names-%d" % choice, choice, CSV["classes-without-names"])
 
 
 def npy(kind, shape, elements, order=False, version=1, extra=""):
@@ -162,6 +167,40 @@ MODELS = {
 network = model("network", 2, 2, 3)[: -8 * (2 + 2 + 6)] + struct.pack("<Q", 2)
 seed("model", "network", 3, network + struct.pack("<16d", *range(16)))
 seed("model", "network-short", 3, network + struct.pack("<15d", *range(15)))
+
+
+
+def text(name):
+    return struct.pack("<Q", len(name)) + name.encode()
+
+
+def names(features, target, classes, named=1):
+    """What kf_schema_archive writes."""
+    block = struct.pack("<2Q", len(features), named) + b"".join(map(text, features if named else ()))
+    block += struct.pack("<Q", 2) + struct.pack("<Q", 1) + text(target) + struct.pack("<Q", 0)
+    block += struct.pack("<Q", len(classes)) + b"".join(struct.pack("<d", k) + text(n) for k, n in enumerate(classes, 1))
+    return struct.pack("<Q", len(block)) + block
+
+
+def with_names(loss, outputs, classes, features, block, hidden=0):
+    plain = model(loss, outputs, classes, features)
+    numbers = classes + outputs + features * outputs
+    fixed, arrays = plain[:-8 * numbers], plain[-8 * numbers:]
+    return fixed + struct.pack("<Q", hidden) + block + arrays
+
+
+NAMED = {
+    "two": with_names("logistic", 1, 2, 2, names(["amount", ""], "verdict", ["ok", "fraud"])),
+    "numbered": with_names("squared", 1, 0, 3, names(["a", "b", "c"], "y", [], named=0)),
+    "three": with_names("softmax", 3, 3, 1, names(["x"], "y", ["a", "b", "c"])),
+    "twice": with_names("logistic", 1, 2, 2, names(["a", "b"], "y", ["same", "same"])),
+    "nul": with_names("logistic", 1, 2, 2, names(["a\0", "b"], "y", ["c", "d"])),
+    "short": with_names("logistic", 1, 2, 2, names(["a", "b"], "y", ["c", "d"])[:-3]),
+    "nothing": with_names("squared", 1, 0, 1, struct.pack("<Q", 56) + bytes(56)),
+    "huge": with_names("squared", 1, 0, 1, struct.pack("<3Q", 16, 2 ** 32 - 1, 1)),
+}
+for name, content in NAMED.items():
+    seed("model", "named-" + name, 5, content)
 
 for name, content in MODELS.items():
     seed("model", name, 1, content)

@@ -112,7 +112,7 @@ with tempfile.TemporaryDirectory() as folder:
     check(abs(summary["objective"] - objective) < 1e-11, "the objective is NumPy's")
     told = run("predict", "--score", "--output", "scores", "--target", "label", "--weight-column", "w",
                os.path.join(folder, "end.kf"), os.path.join(folder, "data.csv"))
-    printed = np.array([[float(v) for v in line.split()] for line in told.stdout.splitlines()])
+    printed = np.array([[float(v) for v in line.split(",")] for line in told.stdout.splitlines()[1:]])
     check(np.abs(printed - scores).max() < 1e-10, "predicted scores are NumPy's")
     words = told.stderr.split()
     score = dict(zip(words[::2], map(float, words[1::2])))
@@ -126,7 +126,7 @@ with tempfile.TemporaryDirectory() as folder:
         train(folder, STEP, "scaled.kf", "--scale", scale)
         told = run("predict", "--output", "scores", "--target", "label", "--weight-column", "w",
                    os.path.join(folder, "scaled.kf"), os.path.join(folder, "data.csv"))
-        printed = np.array([[float(v) for v in line.split()] for line in told.stdout.splitlines()])
+        printed = np.array([[float(v) for v in line.split(",")] for line in told.stdout.splitlines()[1:]])
         apart = np.abs(printed - forward(retrace(start, seen, targets, weights), seen)[1]).max()
         check(apart < 1e-10, "--scale %s: predictions as in NumPy (%.1e)" % (scale, apart))
 print("1..%d" % checks)

@@ -198,6 +198,29 @@ static void test_reorder(const char *path, const char *settings)
     keepfit_stream_close(stream);
 }
 
+/* Another order has the same names. */
+static void test_reordered_names(const char *path)
+{
+    keepfit_stream *stream = open_stream(path, "loss=logistic"), *again = NULL;
+    keepfit_stream_info info;
+    keepfit_schema schema;
+    keepfit_error error;
+    bool good = keepfit_stream_read_all(stream) == KEEPFIT_OK &&
+                keepfit_stream_reorder(stream, 41, &again, &error) == KEEPFIT_OK;
+    if (good) {
+        keepfit_stream_schema(again, &schema);
+        keepfit_stream_describe(again, &info);
+    }
+    CHECK(good && schema.features == 2 && strcmp(schema.feature[1], "b") == 0 && strcmp(schema.target, "class") == 0,
+          "a reordered stream names its columns");
+    CHECK(good && schema.classes == 2 && strcmp(keepfit_schema_class(&schema, 1), "no") == 0,
+          "a reordered stream names its classes");
+    CHECK(good && info.target_column == 3 && info.labelled && !info.targets,
+          "a reordered stream has its target's column");
+    keepfit_stream_close(again);
+    keepfit_stream_close(stream);
+}
+
 static void test_information(const char *path)
 {
     keepfit_stream *stream = open_stream(path, "");
@@ -253,6 +276,7 @@ void test_prepare(void)
     for (size_t k = 0; k < sizeof settings / sizeof settings[0]; k++)
         test_reorder(path, settings[k]);
     test_information(path);
+    test_reordered_names(put_text("named.csv", "a,b,class\n1,2,yes\n3,4,no\n"));
     test_extremes();
     expect_failure("an error while shuffling is told when opening", put_text("bad.svm", "1 1:1\n1 1:x\n"),
                    "shuffle=true", KEEPFIT_DATA, 2, 5, "value 'x'");

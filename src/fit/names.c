@@ -1,0 +1,58 @@
+/* What people call a fit's features and classes, and streams and models that know it. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "fit/durable.h"
+#include "stream/stream.h"
+
+const char *kf_fit_class(const keepfit_fit *fit, double label, char room[KF_CLASS_ROOM])
+{
+    keepfit_schema schema = kf_schema_show(&fit->schema);
+    const char *name = keepfit_schema_class(&schema, label);
+    if (name)
+        snprintf(room, KF_CLASS_ROOM, "'%.40s'", name);
+    else
+        snprintf(room, KF_CLASS_ROOM, "%g", label);
+    return room;
+}
+
+keepfit_status kf_fit_third(const keepfit_fit *fit, double label, const struct kf_labels *labels, keepfit_error *error)
+{
+    char third[KF_CLASS_ROOM], first[KF_CLASS_ROOM], second[KF_CLASS_ROOM];
+    return kf_fail(error, KEEPFIT_DATA,
+                   "label %s is a third class besides %s and %s; loss %s is for two (softmax takes more)",
+                   kf_fit_class(fit, label, third), kf_fit_class(fit, labels->label[0], first),
+                   kf_fit_class(fit, labels->label[1], second), fit->problem.objective.loss->name);
+}
+
+void keepfit_fit_schema(const keepfit_fit *fit, keepfit_schema *schema)
+{
+    *schema = kf_schema_show(&fit->schema);
+}
+
+keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema)
+{
+    struct kf_schema news = {0};
+    keepfit_status status = kf_fit_ready(fit);
+    if (status == KEEPFIT_OK)
+        status = kf_schema_news(&fit->schema, schema, &news, &fit->error);
+    if (status != KEEPFIT_OK || kf_schema_is_empty(&news))
+        return status;
+    status = kf_durable_names(fit, &news);
+    if (status == KEEPFIT_OK && !kf_schema_learn(&fit->schema, &news)) {
+        status = kf_fail_memory(&fit->error);
+        fit->death = fit->error;
+    }
+    kf_schema_free(&news);
+    return kf_durable_acknowledge(fit, status);
+}
+
+keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_options *options, const keepfit_fit *fit,
+                                           keepfit_stream **stream, keepfit_error *error)
+{
+    const keepfit_schema schema = kf_schema_show(&fit->schema);
+    struct kf_wanted wanted = {.schema = &schema, .targets = true, .texts = kf_texts_for(fit->options)};
+    if (fit->labels.count && !schema.classes)
+        wanted.texts = KF_TEXTS_NEVER;
+    return kf_stream_open_wanted(path, options, &wanted, stream, error);
+}
