@@ -72,7 +72,10 @@ int main(void)
     size_t dimension;
     const double *x = keepfit_fit_iterate(fit, &dimension);
     keepfit_measurement measured;
-    keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured);
+    if (keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) != KEEPFIT_OK) {
+        fprintf(stderr, "%s\n", keepfit_fit_error(fit)->message);
+        return 1;
+    }
     printf("rate exp(%.2f + %.2f s), gap %.1e, proved at most %.1e\n", x[0], x[1], measured.gap, measured.bound);
     keepfit_fit_free(fit);
     return measured.gap < 1e-3 ? 0 : 1;

@@ -1,6 +1,7 @@
 /* Streams: read points from any file that the command reads, and decide yourself what to do with them. Prints, for the
  * methods named, how many gradients a point they took and what that bought. */
 #include <keepfit.h>
+#include <math.h>
 #include <stdio.h>
 
 static int run(const char *path, const char *method)
@@ -29,7 +30,8 @@ static int run(const char *path, const char *method)
         keepfit_report report;
         keepfit_measurement measured;
         keepfit_fit_report(fit, &report);
-        keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured);
+        if (keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) != KEEPFIT_OK)
+            measured.gap = NAN; /* not known */
         printf("%-6s %8.1f gradients a point, gap %.1e\n", method, (double)report.fo / (double)report.stage,
                measured.gap);
     } else {

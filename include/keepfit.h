@@ -18,8 +18,8 @@
  * Rules that hold throughout:
  *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free (which accepts
  *     NULL). What is configured or reported is a plain struct that you own.
- *   - Pointers passed in are only read during the call, and copied where needed; strings and arrays handed out belong to the
- *     handle and live until the handle is next changed or freed.
+ *   - Pointers passed in are only read during the call, and copied where needed, unless it says that they must last longer;
+ *     strings and arrays handed out belong to the handle and live until the handle is next changed or freed.
  *   - A function that can fail returns a keepfit_status. On failure its outputs are untouched unless it says otherwise, and
  *     the detail is in the keepfit_error passed in (which may be NULL) or in the handle.
  *   - The library keeps no global state, never prints, never exits. Different handles may be used from different threads at
@@ -267,6 +267,7 @@ typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
     double optimum;                  /* min g_i over the domain */
     double gap;                      /* objective - optimum */
 } keepfit_measurement;
+/* KEEPFIT_UNSOLVED: the optimum cannot be computed, and *result holds what else was asked for. */
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
 
 /* The model as it is now, a copy that outlives the fit. */
@@ -391,7 +392,7 @@ KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const kee
  * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points reach the
  * callbacks as they were pushed, except that a row of features 0 .. count-1 comes without indices. */
 typedef struct keepfit_objective {
-    const char *name;
+    const char *name; /* copied; NULL: none */
     size_t dimension;
     void *context; /* handed to every callback */
     int (*value)(void *context, const double *x, const keepfit_point *point, double *value);

@@ -21,9 +21,7 @@
 
 const char *kf_durable_objective(const keepfit_fit *fit)
 {
-    if (!fit->problem.objective.callbacks)
-        return "";
-    return fit->callbacks.name && *fit->callbacks.name ? fit->callbacks.name : "user-written";
+    return fit->objective_name ? fit->objective_name : "";
 }
 
 /* The first record, which is sound, if it is what it should be. */

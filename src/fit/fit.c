@@ -62,13 +62,15 @@ static struct kf_running *at_work(keepfit_fit *fit)
     return &fit->running[fit->running_count - 1];
 }
 
-static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
+static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
 {
     struct kf_objective *objective = &fit->problem.objective;
     const keepfit_options *options = fit->options;
     objective->lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
     if (callbacks) {
         fit->callbacks = *callbacks;
+        fit->callbacks.name = NULL; /* the caller's string may be gone soon */
+        fit->objective_name = kf_copy_text(callbacks->name && *callbacks->name ? callbacks->name : "user-written");
         objective->type = &kf_callback_objective;
         objective->callbacks = &fit->callbacks;
         fit->labels.kind = KF_NUMBERS;
@@ -79,14 +81,12 @@ static void set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
         objective->free = options->intercept;
         fit->labels.kind = objective->loss->targets;
     }
+    return !callbacks || fit->objective_name;
 }
 
 bool kf_fit_lead(const keepfit_fit *fit, double *lead)
 {
-    const struct kf_objective *objective = &fit->problem.objective;
-    bool unit = fit->options->intercept || (objective->hidden && isnan(fit->options->bias));
-    *lead = unit ? 1 : fit->options->bias;
-    return objective->loss && !isnan(*lead);
+    return kf_leading_constant(fit->options, fit->problem.objective.callbacks, lead);
 }
 
 bool kf_fit_has_lead(const keepfit_fit *fit)
@@ -122,9 +122,9 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     status = kf_step_read(fit->options, (struct kf_step_size){KF_STEP_SHARE, 1}, true, true, &unused, error);
     if (status != KEEPFIT_OK)
         return status;
-    set_up_objective(fit, callbacks);
+    bool whole = set_up_objective(fit, callbacks);
     size_t slots = callbacks ? callbacks->dimension : kf_fit_has_lead(fit);
-    if (!kf_problem_resize(&fit->problem, slots, 1))
+    if (!whole || !kf_problem_resize(&fit->problem, slots, 1))
         return kf_fail_memory(error);
     return kf_fit_choose(fit, error);
 }
@@ -197,6 +197,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     for (size_t k = 0; k < fit->running_count; k++)
         free(fit->running[k].state);
     kf_optimum_free(&fit->optimum);
+    free(fit->objective_name);
     free(fit->labels.label);
     kf_schema_free(&fit->schema);
     free(fit->arrivals);

@@ -59,7 +59,8 @@ struct kf_presence_of_classes {
 
 struct keepfit_fit {
     keepfit_options *options;
-    keepfit_objective callbacks; /* a copy; used by user-written objectives */
+    keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
+    char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
     struct kf_problem problem;
     struct kf_labels labels;
     struct kf_schema schema; /* what people call features and classes */
@@ -139,7 +140,7 @@ void kf_fit_compute_constants(keepfit_fit *fit);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
 bool kf_fit_drop(keepfit_fit *fit, size_t j);
 
-/* Whether each row has a constant in front of it, and which: the bias, or the intercept's 1. */
+/* kf_leading_constant of this fit. */
 bool kf_fit_lead(const keepfit_fit *fit, double *lead);
 bool kf_fit_has_lead(const keepfit_fit *fit);
 

@@ -160,24 +160,33 @@ keepfit_status kf_fit_read(keepfit_fit *fit)
     return kf_fail_memory(&fit->error);
 }
 
-keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
+/* With what went wrong underneath: neither ends the fit. */
+static keepfit_status measured_soundly(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
-    *result = (keepfit_measurement){NAN, NAN, NAN, NAN};
-    if (fit->problem.points.count == 0)
-        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
-    uint64_t counted = fit->problem.objective.fo;
-    keepfit_status status = kf_fit_read(fit);
-    if (status != KEEPFIT_OK)
-        return status;
-    status = measure(fit, what, result);
-    fit->problem.objective.fo = counted;
-    if (fit->problem.objective.callback_failed) {
-        fit->problem.objective.callback_failed = false; /* a failed measurement does not end the fit */
+    struct kf_objective *objective = &fit->problem.objective;
+    uint64_t counted = objective->fo;
+    keepfit_status status = measure(fit, what, result);
+    objective->fo = counted;
+    if (objective->callback_failed) {
+        objective->callback_failed = false;
         return kf_fail(&fit->error, KEEPFIT_CALLBACK, "the user-written objective reported a failure");
     }
-    if (fit->problem.objective.memory_failed && fit->death.status == KEEPFIT_OK) {
-        fit->problem.objective.memory_failed = false;
+    if (objective->memory_failed && fit->death.status == KEEPFIT_OK) {
+        objective->memory_failed = false;
         return kf_fail_memory(&fit->error);
     }
+    return status;
+}
+
+keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
+{
+    keepfit_measurement measured = {NAN, NAN, NAN, NAN};
+    if (fit->problem.points.count == 0)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
+    keepfit_status status = kf_fit_read(fit);
+    if (status == KEEPFIT_OK)
+        status = measured_soundly(fit, what, &measured);
+    if (status == KEEPFIT_OK || status == KEEPFIT_UNSOLVED)
+        *result = measured;
     return status;
 }

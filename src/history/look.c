@@ -1,5 +1,4 @@
 /* A journal as others see it: what it holds, its points, whether it is whole. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +42,8 @@ static keepfit_status read_settings(keepfit_journal *journal, keepfit_error *err
                 kf_fail(error, KEEPFIT_CORRUPT, "%s: the journal's settings cannot be read", journal->inner.folder);
     }
     if (status == KEEPFIT_OK) {
-        journal->lead = parts.objective_length == 0 && (options->intercept || !isnan(options->bias));
+        double constant;
+        journal->lead = kf_leading_constant(options, parts.objective_length > 0, &constant);
         journal->presence.window = options->window;
     }
     keepfit_error *damage = &journal->inner.damage;

@@ -1,8 +1,9 @@
 """Full disks, places that cannot be written, and damaged models."""
 
 import os
+import stat
 
-from harness import QUICK, libsvm, numbers, over, same, two_classes
+from harness import QUICK, libsvm, numbers, over, read_trace, same, two_classes, without_seconds
 
 OLD = b"an old file that must stay\n"
 
@@ -112,10 +113,16 @@ def case_report_cannot_be_there(box, case):
     same(box.contents(), before, "files")
 
 
-def case_trace_to_dev_null(box):
-    """Not a regular file, so it is written straight."""
+def case_trace_to_what_is_no_file(box):
+    """A device or a pipe cannot be replaced, so it is written straight: as the file would be, but for the seconds."""
     box.write("data.svm", libsvm(numbers(30)))
     box.run("train", "-q", "--trace", "/dev/null", "data.svm")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode), "/dev/null has been replaced"
+    box.run("train", "-q", "--trace", "t.csv", "data.svm")
+    expected = without_seconds(box.trace("t.csv"))
+    same(len(expected), 30, "stages")
+    piped = box.run("train", "-q", "--trace", "/dev/stdout", "data.svm").text
+    same(without_seconds(read_trace(piped)), expected, "the trace on a pipe")
 
 
 def case_failed_training_keeps_the_old_model(box):

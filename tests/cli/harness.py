@@ -27,6 +27,16 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 os.execv(sys.argv[2], sys.argv[2:])
 """
 
+# Runs the words without the superuser's right to pass over a file's permissions (CAP_DAC_OVERRIDE): exec gives it back
+# to uid 0 only as far as the bounding set has it.
+BOUND_BY_PERMISSIONS = """
+import ctypes, os, sys
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
+if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0) != 0:
+    sys.exit("cannot give up the superuser's right: " + os.strerror(ctypes.get_errno()))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
 TRACE_HEAD = "method,run,stage,fo,steps,seconds,objective,optimum,gap,bound"
 
 
@@ -142,10 +152,13 @@ class Box:
                     found[os.path.relpath(path, self.path)] = file.read()
         return found
 
-    def try_run(self, *words, stdin=b"", env=None, limit=None, stdout=subprocess.PIPE, stdin_file=None):
+    def try_run(self, *words, stdin=b"", env=None, limit=None, stdout=subprocess.PIPE, stdin_file=None,
+                permissions=False):
         """Runs keepfit, whatever comes of it. `limit`: the largest file it can write. `stdin_file`: standard input is this file,
-        not a pipe."""
+        not a pipe. `permissions`: those of files hold for the superuser, too."""
         command = [self.keepfit, *words]
+        if permissions:
+            command = [sys.executable, "-I", "-S", "-c", BOUND_BY_PERMISSIONS, *command]
         if limit is not None:
             command = [sys.executable, "-I", "-S", "-c", LIMITER, str(limit), *command]
         with contextlib.ExitStack() as opened:

@@ -4,14 +4,45 @@
 #include <float.h>
 #include <string.h>
 
+const char *linear_loss(size_t k)
+{
+    const struct kf_loss *loss;
+    for (size_t l = 0; (loss = kf_loss_entry(l)); l++)
+        if (!loss->network && k-- == 0)
+            return loss->name;
+    return NULL;
+}
+
+bool names_method(size_t count, const char *const *texts, const char *name)
+{
+    char start[64];
+    size_t length = (size_t)snprintf(start, sizeof start, "method=%s ", name);
+    for (size_t k = 0; k < count; k++)
+        if (strncmp(texts[k], start, length) == 0)
+            return true;
+    return false;
+}
+
+/* "network:6" is the loss "network". */
+static enum kf_targets targets_of(const char *name)
+{
+    const struct kf_loss *loss;
+    size_t length = strcspn(name, ":");
+    for (size_t l = 0; (loss = kf_loss_entry(l)); l++)
+        if (strlen(loss->name) == length && strncmp(loss->name, name, length) == 0)
+            return loss->targets;
+    printf("Bail out! there is no loss %s\n", name);
+    exit(2);
+}
+
 bool has_many_classes(const char *loss)
 {
-    return strcmp(loss, "softmax") == 0 || strncmp(loss, "network:", 8) == 0;
+    return targets_of(loss) == KF_MANY_CLASSES;
 }
 
 static double target_for(const char *loss, double score, struct kf_random *random)
 {
-    if (strcmp(loss, "squared") == 0 || strcmp(loss, "huber") == 0)
+    if (targets_of(loss) == KF_NUMBERS)
         return 2 * score + 0.5 * kf_random_normal(random);
     if (has_many_classes(loss))
         return floor(fmin(fmax(1.5 + score + 0.3 * kf_random_normal(random), 0), 2));
@@ -47,6 +78,13 @@ struct cloud *cloud_make(const char *loss, size_t count, size_t features, bool s
         };
     }
     return cloud;
+}
+
+bool same_iterate(keepfit_fit *a, keepfit_fit *b)
+{
+    size_t size, other;
+    const double *x = keepfit_fit_iterate(a, &size), *y = keepfit_fit_iterate(b, &other);
+    return size == other && memcmp(x, y, size * sizeof *x) == 0;
 }
 
 keepfit_options *options_from(const char *text)

@@ -21,6 +21,10 @@ struct cloud {
 /* Normal rows, a share of the entries left out when sparse; targets fit the loss (numbers, -1/+1, or classes 0..2). */
 struct cloud *cloud_make(const char *loss, size_t count, size_t features, bool sparse, bool weighted, uint64_t seed);
 
+/* Loss k of those that are not networks, in the library's table; NULL past the last. */
+const char *linear_loss(size_t k);
+/* Whether one of the texts begins with "method=NAME ": lists with options of their own are held against the table of methods. */
+bool names_method(size_t count, const char *const *texts, const char *name);
 bool has_many_classes(const char *loss); /* softmax and networks */
 
 /* "loss=logistic lambda=0.1 method=csvrg": keys and values separated by blanks. Fails the program on a bad option. */
@@ -28,6 +32,9 @@ keepfit_options *options_from(const char *text);
 keepfit_fit *fit_from(const char *text);
 /* Pushes points from .. to-1; fails the program if one is refused. */
 void push_range(keepfit_fit *fit, const struct cloud *cloud, size_t from, size_t to);
+
+/* Bit for bit. */
+bool same_iterate(keepfit_fit *a, keepfit_fit *b);
 
 /* Of two vectors, relative to the second's largest number, absolute below 1. */
 double largest_difference(size_t count, const double *a, const double *b);

@@ -223,10 +223,10 @@ int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
-    for (size_t k = 0; k < 5; k++) {
-        test_tracked_and_unbiased(&tap, losses[k], "paper", false);
-        test_tracked_and_unbiased(&tap, losses[k], "tuned", true);
+    const char *loss;
+    for (size_t k = 0; (loss = linear_loss(k)); k++) {
+        test_tracked_and_unbiased(&tap, loss, "paper", false);
+        test_tracked_and_unbiased(&tap, loss, "tuned", true);
     }
     test_counts(&tap, 100, 0.3, 10);
     test_counts(&tap, 1000, 0.3, 3);

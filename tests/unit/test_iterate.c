@@ -90,47 +90,59 @@ static void test_change_of_mind(struct tap *tap)
     free(cloud);
 }
 
+static const char *const stepping[] = {
+    "method=sgd inner=40",
+    "method=sgd inner=40 step=0.01",
+    "method=sgd-sparse inner=40 alpha=0.1",
+    "method=svrg outer=3 inner=30",
+    "method=saga inner=60",
+    "method=sarah outer=3 inner=30",
+    "method=sarah outer=2 inner=10 lambda=50 step=0.01", /* a step of 1/(2 lambda) */
+    "method=strsaga inner=20",
+    "method=strsaga inner=1",
+    "method=dynasaga inner=20",
+    "method=dynasaga inner=1",
+    "method=ssvrg convexity=20 inner=7 step=0.3/L",
+    "method=csvrg inner=40",
+    "method=csvrg inner=40 setting=paper",
+    "method=csvrg inner=40 setting=theory lipschitz=3",
+    "method=csvrg inner=40 setting=paper alpha=0.02",
+};
+#define STEPPING (sizeof stepping / sizeof stepping[0])
+
+/* Of those that may be scaled; table, which may take no steps at all, is held to its promise in either form elsewhere. */
+static void test_every_method_is_there(struct tap *tap)
+{
+    const struct kf_method *method;
+    for (size_t k = 0; (method = kf_method_entry(k)); k++) {
+        bool there = !method->scaled || method->holds_epsilon || names_method(STEPPING, stepping, method->name);
+        tap_check(tap, there, "%s: where it may be scaled it is among those whose forms are compared", method->name);
+    }
+}
+
 static void test_trajectories(struct tap *tap)
 {
-    static const char *const methods[] = {
-        "method=sgd inner=40",
-        "method=sgd inner=40 step=0.01",
-        "method=sgd-sparse inner=40 alpha=0.1",
-        "method=svrg outer=3 inner=30",
-        "method=saga inner=60",
-        "method=sarah outer=3 inner=30",
-        "method=sarah outer=2 inner=10 lambda=50 step=0.01", /* a step of 1/(2 lambda) */
-        "method=strsaga inner=20",
-        "method=strsaga inner=1",
-        "method=dynasaga inner=20",
-        "method=dynasaga inner=1",
-        "method=ssvrg convexity=20 inner=7 step=0.3/L",
-        "method=csvrg inner=40",
-        "method=csvrg inner=40 setting=paper",
-        "method=csvrg inner=40 setting=theory lipschitz=3",
-        "method=csvrg inner=40 setting=paper alpha=0.02",
-    };
     static const char *const settings[] = {"lambda=0.02",
                                            "lambda=0.02 domain=ball:0.3",
                                            "lambda=0.02 bias=1 domain=ball:1",
                                            "lambda=0.02 intercept=true",
                                            "lambda=0.3 intercept=true domain=ball:0.2",
                                            "lambda-total=0.5"};
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
-    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++)
+    const char *loss;
+    for (size_t m = 0; m < STEPPING; m++)
         for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
             char options[300];
             double worst = 0;
             /* Inside a ball the default is the printed step, which starts at 1/lambda: see below. */
-            bool printed = strstr(settings[s], "ball") && !strstr(methods[m], "step=") &&
-                           (strstr(methods[m], "sgd") || strstr(methods[m], "paper"));
-            if (strstr(methods[m], "lambda") && strcmp(settings[s], settings[0]) != 0)
+            bool printed = strstr(settings[s], "ball") && !strstr(stepping[m], "step=") &&
+                           (strstr(stepping[m], "sgd") || strstr(stepping[m], "paper"));
+            if (strstr(stepping[m], "lambda") && strcmp(settings[s], settings[0]) != 0)
                 continue; /* it has its own lambda */
-            const char *setting = strstr(methods[m], "lambda") ? "" : settings[s];
-            snprintf(options, sizeof options, "%s %s%s", methods[m], setting, printed ? " step=capped" : "");
-            for (size_t l = 0; l < 5; l++)
+            const char *setting = strstr(stepping[m], "lambda") ? "" : settings[s];
+            snprintf(options, sizeof options, "%s %s%s", stepping[m], setting, printed ? " step=capped" : "");
+            for (size_t l = 0; (loss = linear_loss(l)); l++)
                 for (int sparse = 0; sparse < 2; sparse++)
-                    worst = fmax(worst, divergence(options, losses[l], sparse, 100 + m + s + l));
+                    worst = fmax(worst, divergence(options, loss, sparse, 100 + m + s + l));
             tap_check(tap, worst <= 1e-9, "%s: scaled follows dense (%.1e)", options, worst);
         }
 }
@@ -395,6 +407,7 @@ int main(int count, char **words)
     test_kernels(&tap);
     test_exponential(&tap);
     test_elementary(&tap);
+    test_every_method_is_there(&tap);
     test_trajectories(&tap);
     test_printed_step(&tap);
     test_change_of_mind(&tap);

@@ -10,13 +10,6 @@
 
 #define COUNT 60
 
-static bool same_iterate(keepfit_fit *a, keepfit_fit *b)
-{
-    size_t size, other;
-    const double *x = keepfit_fit_iterate(a, &size), *y = keepfit_fit_iterate(b, &other);
-    return size == other && memcmp(x, y, size * sizeof *x) == 0;
-}
-
 /* Whether the journal's model has every byte of the fit's, and the disk has seen no call that changes something. */
 static bool gives_model(struct world *world, keepfit_fit *fit)
 {
@@ -154,7 +147,7 @@ static void test_dense(struct tap *tap)
 static void test_points(struct tap *tap, const char *more)
 {
     char text[256];
-    snprintf(text, sizeof text, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=4096 %s", more);
+    snprintf(text, sizeof text, "lambda=0.1 journal=" FOLDER " segment-bytes=4096 %s", more);
     struct world *world = world_create();
     struct cloud *cloud = cloud_make("logistic", 400, 6, true, true, 13);
     keepfit_fit *fit = journal_fit_sound(world, text);
@@ -184,6 +177,46 @@ static void test_points(struct tap *tap, const char *more)
     same = same && keepfit_journal_next(journal, &point, NULL) == KEEPFIT_END;
     tap_check(tap, same, "%s: and so are the journal's", more);
     keepfit_journal_close(journal);
+    world_free(world);
+    free(cloud);
+}
+
+static int no_loss(void *context, const double *x, const keepfit_point *point, double *value)
+{
+    (void)context, (void)x, (void)point;
+    *value = 0;
+    return 0;
+}
+
+static int no_gradient(void *context, const double *x, const keepfit_point *point, double *gradient)
+{
+    (void)context, (void)x, (void)point;
+    gradient[0] = 0;
+    return 0;
+}
+
+/* The name is used long after the fit was made, when a compacted journal gets its settings. */
+static void test_callers_name(struct tap *tap)
+{
+    char name[] = "own";
+    struct world *world = world_create();
+    struct cloud *cloud = cloud_make("squared", 20, 1, false, false, 47);
+    keepfit_options *options = options_from("method=sgd smoothness=1 lambda=0.1 window=5 journal=" FOLDER);
+    keepfit_objective objective = {.name = name, .dimension = 1, .value = no_loss, .gradient = no_gradient};
+    keepfit_fit *fit = NULL;
+    keepfit_error error = {.message = ""};
+    keepfit_options_disk(options, &world->disk);
+    TAP_NEED(keepfit_fit_create_custom(options, &objective, &fit, NULL) == KEEPFIT_OK);
+    memset(name, 'x', sizeof name - 1);
+    push_range(fit, cloud, 0, cloud->count);
+    TAP_NEED(keepfit_fit_compact(fit) == KEEPFIT_OK);
+    keepfit_fit_free(fit);
+    objective.name = "own";
+    fit = NULL;
+    tap_check(tap, keepfit_fit_create_custom(options, &objective, &fit, &error) == KEEPFIT_OK,
+              "the journal of an objective whose name the caller overwrites later keeps the name: %s", error.message);
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
     world_free(world);
     free(cloud);
 }
@@ -465,9 +498,12 @@ int main(int count, char **words)
     test_methods(&tap);
     test_mixed(&tap);
     test_dense(&tap);
-    test_points(&tap, "");
-    test_points(&tap, "bias=2");
-    test_points(&tap, "intercept=true");
+    test_points(&tap, "loss=logistic");
+    test_points(&tap, "loss=logistic bias=2");
+    test_points(&tap, "loss=logistic intercept=true");
+    test_points(&tap, "loss=network:2 method=sgd");
+    test_points(&tap, "loss=network:2 method=sgd bias=2");
+    test_callers_name(&tap);
     test_refusals(&tap);
     struct cloud *cloud = cloud_make("logistic", SMALL, quick ? 1 : 3, false, false, 16);
     test_flips(&tap, cloud, true, "segment");

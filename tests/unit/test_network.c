@@ -200,6 +200,11 @@ static void test_trajectories(struct tap *tap)
         "method=gd inner=5",
         "method=auto inner=40",
     };
+    const struct kf_method *method;
+    for (size_t k = 0; (method = kf_method_entry(k)); k++)
+        tap_check(tap,
+                  method->needs_convexity || names_method(sizeof methods / sizeof methods[0], methods, method->name),
+                  "%s: if it takes networks it is among those whose forms are compared", method->name);
     static const char *const lambdas[] = {"lambda=0", "lambda=0.02", "lambda-total=0.05"};
     struct cloud *cloud = cloud_make("softmax", 60, 14, true, true, 11);
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++)
@@ -277,15 +282,18 @@ static void test_initial(struct tap *tap)
 
 static void test_learning(struct tap *tap)
 {
-    static const char *const methods[] = {"sgd", "csvrg", "svrg",     "saga",     "sarah",     "strsaga",
-                                          "gd",  "auto",  "dynasaga", "katyusha", "sgd-sparse"};
+    static const char *const of_method[][2] = {
+        {"gd", "inner=30"}, {"katyusha", "outer=2"}, {"ssvrg", "convexity=2 inner=10 step=0.3"}};
     struct cloud *cloud = cloud_make("softmax", 120, 10, false, false, 21);
-    for (size_t k = 0; k < sizeof methods / sizeof methods[0]; k++) {
+    const struct kf_method *method;
+    for (size_t k = 0; (method = kf_method_entry(k)); k++) {
+        const char *name = method->name, *more = "";
+        if (method->needs_convexity)
+            continue;
+        for (size_t m = 0; m < sizeof of_method / sizeof of_method[0]; m++)
+            more = strcmp(name, of_method[m][0]) == 0 ? of_method[m][1] : more;
         char text[200];
-        snprintf(text, sizeof text, "loss=network:20 lambda=1e-5 method=%s%s", methods[k],
-                 strcmp(methods[k], "gd") == 0         ? " inner=30"
-                 : strcmp(methods[k], "katyusha") == 0 ? " outer=2"
-                                                       : "");
+        snprintf(text, sizeof text, "loss=network:20 lambda=1e-5 method=%s %s", name, more);
         keepfit_fit *fit = fit_from(text);
         push_range(fit, cloud, 0, cloud->count);
         keepfit_measurement measured;
@@ -293,32 +301,34 @@ static void test_learning(struct tap *tap)
         TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
         keepfit_fit_report(fit, &report);
         tap_check(tap, measured.objective < 0.8 * log(3) && isnan(measured.bound) && isnan(report.bound),
-                  "%s learns with its default step (%.3f), and claims no bound", methods[k], measured.objective);
-        tap_check(tap, strcmp(methods[k], "auto") != 0 || strcmp(report.method, "csvrg") == 0, "auto is csvrg: %s",
+                  "%s %s learns (%.3f), and claims no bound", name, more, measured.objective);
+        tap_check(tap, strcmp(name, "auto") != 0 || strcmp(report.method, "csvrg") == 0, "auto is csvrg: %s",
                   report.reason);
         keepfit_fit_free(fit);
     }
     free(cloud);
 }
 
+static void test_refusal(struct tap *tap, const char *key, const char *value)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=network:3 %s=%s", key, value);
+    keepfit_options *options = options_from(text);
+    keepfit_fit *fit = NULL;
+    keepfit_error error = {.message = ""};
+    tap_check(tap, keepfit_fit_create(options, &fit, &error) == KEEPFIT_USAGE && !fit, "%s %s is refused: %s", key,
+              value, error.message);
+    keepfit_options_free(options);
+}
+
 static void test_refusals(struct tap *tap)
 {
-    static const char *const refused[] = {"method=exact",
-                                          "method=refit",
-                                          "method=quadratic",
-                                          "method=table",
-                                          "method=csvrg setting=theory domain=ball:1",
-                                          "intercept=true"};
-    for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
-        char text[128];
-        snprintf(text, sizeof text, "loss=network:3 %s", refused[k]);
-        keepfit_options *options = options_from(text);
-        keepfit_fit *fit = NULL;
-        keepfit_error error = {.message = ""};
-        tap_check(tap, keepfit_fit_create(options, &fit, &error) == KEEPFIT_USAGE && !fit, "%s is refused: %s",
-                  refused[k], error.message);
-        keepfit_options_free(options);
-    }
+    const struct kf_method *method;
+    for (size_t k = 0; (method = kf_method_entry(k)); k++)
+        if (method->needs_convexity)
+            test_refusal(tap, "method", method->name);
+    test_refusal(tap, "setting", "theory");
+    test_refusal(tap, "intercept", "true");
     static const char *const losses[] = {"network",    "network:",   "network:0", "network:100001", "network:x",
                                          "network:3 ", "network:-1", "softmax:3", "network:3:3",    "network:1e3"};
     keepfit_options *options = keepfit_options_create();

@@ -16,6 +16,7 @@
 
 struct findings {
     size_t stages, certified, shorter; /* K clearly below R */
+    size_t finite;                     /* bounds */
     size_t reach, share, below, missed;
 };
 
@@ -76,14 +77,15 @@ static double along(const struct kf_problem *problem, size_t count, const double
     return sum;
 }
 
-/* Any direction, a coordinate's, or the one in which a point's score moves most, first of all that of point `first`. */
+/* Any direction, a coordinate's, or the one in which a present point's score moves most, first of all that of point `first`. All points that
+ * the Hessian was made of may have left. */
 static void draw_direction(struct kf_random *random, const struct kf_hold *hold, const struct kf_problem *problem,
                            int kind, size_t first, double *v)
 {
     size_t size = kf_size(problem);
     double *bent;
     if (kind % 3 == 0) {
-        size_t j = kind == 0 ? first : kf_random_below(random, hold->curvature.points);
+        size_t j = kind == 0 ? first : kf_random_below(random, problem->points.count);
         keepfit_row row = kf_points_row(&problem->points, j);
         kf_curvature_bend(&hold->curvature, problem, &row, &bent);
         memcpy(v, bent, size * sizeof *v);
@@ -137,6 +139,7 @@ static void look_at_stage(struct kf_random *random, keepfit_fit *fit, struct fin
     keepfit_fit_report(fit, &report);
     look_at_hessian(random, fit, found);
     found->stages++;
+    found->finite += isfinite(report.bound);
     found->missed += !(report.bound <= report.target);
     if (found->stages % 3)
         return;
@@ -168,6 +171,9 @@ static void test_stream(struct tap *tap, enum kind kind, const char *options, in
         keepfit_fit_free(fit);
         free(cloud);
     }
+    tap_check(tap, found.certified > found.stages / 2 && found.finite > found.stages / 2,
+              "%s%s: at most of %zu stages there is a Hessian to look at (%zu), and a bound (%zu)", kinds[kind],
+              options, found.stages, found.certified, found.finite);
     tap_check(tap, found.reach == 0 && (limited || found.shorter > (kind == FEW ? 0 : found.certified / 4)),
               "%s%s: scores reach no farther in the mean than K says (%zu of %zu Hessians, K below R in %zu)",
               kinds[kind], options, found.reach, found.certified, found.shorter);

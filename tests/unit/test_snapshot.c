@@ -108,7 +108,6 @@ static bool goes_on(const char *options, const char *loss, bool sparse, bool rem
 /* Every share-th case. */
 static void test_method(struct tap *tap, const struct kf_method *method, size_t share)
 {
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax", "network:6"};
     static const char *const extras[] = {"",
                                          "domain=ball:0.7",
                                          "domain=box:-0.1:0.4 epsilon-kind=relative epsilon=0.1",
@@ -120,18 +119,20 @@ static void test_method(struct tap *tap, const struct kf_method *method, size_t 
                                          "max-stage-work=4 epsilon-kind=relative epsilon=1e-4",
                                          "stage-budget=9 epsilon=1e-4 window=40"};
     bool fixed = method->needs_convexity;
-    for (size_t l = 0; l < (method->squared_only ? 1 : method->needs_convexity ? 5 : 6); l++)
+    const struct kf_loss *loss;
+    for (size_t l = 0; (loss = kf_loss_entry(l)) && (l == 0 || !method->squared_only); l++)
         for (size_t e = 0; e < sizeof extras / sizeof extras[0]; e++) {
-            if (l == 5 && strstr(extras[e], "intercept"))
-                continue; /* networks have their own */
+            if (loss->network && (method->needs_convexity || strstr(extras[e], "intercept")))
+                continue; /* they are not convex, and have their own intercepts */
             if ((l + e) % share != 0)
                 continue;
             char options[300];
-            snprintf(options, sizeof options, "loss=%s method=%s %s epsilon=0.01 %s seed=5 %s", losses[l], method->name,
-                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1", method->holds_epsilon && l < 5 ? "" : "inner=8",
-                     extras[e]);
+            const char *name = loss->network ? "network:6" : loss->name;
+            snprintf(options, sizeof options, "loss=%s method=%s %s epsilon=0.01 %s seed=5 %s", name, method->name,
+                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1",
+                     method->holds_epsilon && !loss->network ? "" : "inner=8", extras[e]);
             bool removes = (l + e) % 2;
-            tap_check(tap, goes_on(options, losses[l], e != 1, removes, share > 1 ? 40 : 13),
+            tap_check(tap, goes_on(options, name, e != 1, removes, share > 1 ? 40 : 13),
                       "resumed runs end like the unbroken one%s: %s", removes ? ", points leaving" : "", options);
         }
 }
