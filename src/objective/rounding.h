@@ -45,14 +45,14 @@ void kf_gradient_sum_closely(struct kf_objective *objective, const double *x, co
 /* off, after point j's factors at x have been added to the sum, or taken from it; its scores may be off by `blur` besides. Returns by how
  * much they may be in all. */
 double kf_rounding_of_point(const struct kf_objective *objective, const double *x, size_t j, const double *factors,
-                          double blur, const struct kf_tracked *tracked);
+                            double blur, const struct kf_tracked *tracked);
 /* The same as a length, where that of the sum is known to be at most `length`. *blur: what the point's scores may be off by. */
 double kf_rounding_length(const struct kf_objective *objective, const double *x, size_t j, const double *factors,
                           double length, double *blur);
 /* off, where the sum is about to take in what the points' curvatures make of a step from x, by so many operations in any order; x does not
  * get quite where the step leads. */
-void kf_rounding_of_follow(const struct kf_objective *objective, const double *x, const double *step,
-                           double operations, const struct kf_tracked *tracked);
+void kf_rounding_of_follow(const struct kf_objective *objective, const double *x, const double *step, double operations,
+                           const struct kf_tracked *tracked);
 /* The same where what so many points' curvatures have made of moves of at most `most` is about to be corrected. */
 void kf_rounding_of_correction(const struct kf_objective *objective, double most, double operations,
                                const struct kf_tracked *tracked);

@@ -6,12 +6,23 @@
 
 bool has_many_classes(const char *loss)
 {
-    return strcmp(loss, "softmax") == 0 || strncmp(loss, "network:", 8) == 0;
+    return keepfit_loss_traits(loss) & KEEPFIT_LOSS_MANY_CLASSES;
+}
+
+size_t linear_losses(const char **losses)
+{
+    size_t count = 0;
+    for (size_t k = 0; kf_loss_entry(k); k++)
+        if (!kf_loss_entry(k)->network) {
+            TAP_NEED(count < LOSSES_MOST);
+            losses[count++] = kf_loss_entry(k)->name;
+        }
+    return count;
 }
 
 static double target_for(const char *loss, double score, struct kf_random *random)
 {
-    if (strcmp(loss, "squared") == 0 || strcmp(loss, "huber") == 0)
+    if (keepfit_loss_traits(loss) & KEEPFIT_LOSS_NUMBERS)
         return 2 * score + 0.5 * kf_random_normal(random);
     if (has_many_classes(loss))
         return floor(fmin(fmax(1.5 + score + 0.3 * kf_random_normal(random), 0), 2));

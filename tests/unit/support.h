@@ -21,6 +21,10 @@ struct cloud {
 /* Normal rows, a share of the entries left out when sparse; targets fit the loss (numbers, -1/+1, or classes 0..2). */
 struct cloud *cloud_make(const char *loss, size_t count, size_t features, bool sparse, bool weighted, uint64_t seed);
 
+/* The losses of linear models, in the order of their table; how many there are. */
+#define LOSSES_MOST 16
+size_t linear_losses(const char **losses);
+
 bool has_many_classes(const char *loss); /* softmax and networks */
 
 /* "loss=logistic lambda=0.1 method=csvrg": keys and values separated by blanks. Fails the program on a bad option. */

@@ -335,10 +335,11 @@ int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     static const char *const extras[] = {"lambda=0.01", "lambda=0.01 domain=ball:0.5", "lambda-total=2 bias=1",
                                          "lambda=0.01 epsilon-kind=relative epsilon=0.01", "lambda=0.02 window=100"};
-    for (size_t l = 0; l < 5; l++)
+    for (size_t l = 0; l < loss_count; l++)
         for (size_t e = quick ? l : 0; e < (quick ? l + 1 : 5); e++) {
             test_guarantee(&tap, "auto", losses[l], extras[e]);
             test_guarantee(&tap, "table", losses[l], extras[e]);
@@ -352,7 +353,7 @@ int main(int count, char **words)
     static const char *const faults[] = {"value", "target", "class", "weight", "order"};
     for (size_t k = 0; k < 5; k++)
         test_refusal(&tap, faults[k]);
-    for (size_t l = 0; l < 5; l++)
+    for (size_t l = 0; l < loss_count; l++)
         test_removal(&tap, l % 2 ? "table" : "auto", losses[l]);
     test_reading(&tap, "loss=squared lambda=0.01", "squared");
     test_reading(&tap, "loss=logistic lambda=0.01 bias=2", "logistic");

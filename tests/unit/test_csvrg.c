@@ -223,8 +223,9 @@ int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
-    for (size_t k = 0; k < 5; k++) {
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
+    for (size_t k = 0; k < loss_count; k++) {
         test_tracked_and_unbiased(&tap, losses[k], "paper", false);
         test_tracked_and_unbiased(&tap, losses[k], "tuned", true);
     }

@@ -187,11 +187,12 @@ static void test_refusals(struct tap *tap)
 /* On every stage of many random problems the proved bound is not below the gap, and holders of epsilon hold it. */
 static void test_bounds(struct tap *tap, int problems)
 {
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     static const char *const domains[] = {"none", "ball:0.4", "box:-0.1:0.3", "simplex"};
     int violations = 0, unheld = 0, stages = 0, unsolved = 0;
     for (int p = 0; p < problems; p++) {
-        const char *loss = losses[p % 5], *domain = domains[p / 5 % 4];
+        const char *loss = losses[(size_t)p % loss_count], *domain = domains[(size_t)p / loss_count % 4];
         bool holds = p / 20 % 2;
         char text[200];
         snprintf(text, sizeof text, "loss=%s domain=%s lambda=%g method=%s epsilon=%g seed=%d inner=30", loss, domain,
@@ -542,10 +543,11 @@ int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     for (size_t k = 0; k < METHODS; k++)
         test_block(&tap, every_method[k]);
-    for (size_t k = 0; k < 5; k++)
+    for (size_t k = 0; k < loss_count; k++)
         test_weights(&tap, losses[k]);
     for (size_t k = 0; k < METHODS; k++) {
         if (strcmp(every_method[k], "exact") == 0) {

@@ -116,7 +116,8 @@ static void test_trajectories(struct tap *tap)
                                            "lambda=0.02 intercept=true",
                                            "lambda=0.3 intercept=true domain=ball:0.2",
                                            "lambda-total=0.5"};
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++)
         for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
             char options[300];
@@ -128,7 +129,7 @@ static void test_trajectories(struct tap *tap)
                 continue; /* it has its own lambda */
             const char *setting = strstr(methods[m], "lambda") ? "" : settings[s];
             snprintf(options, sizeof options, "%s %s%s", methods[m], setting, printed ? " step=capped" : "");
-            for (size_t l = 0; l < 5; l++)
+            for (size_t l = 0; l < loss_count; l++)
                 for (int sparse = 0; sparse < 2; sparse++)
                     worst = fmax(worst, divergence(options, losses[l], sparse, 100 + m + s + l));
             tap_check(tap, worst <= 1e-9, "%s: scaled follows dense (%.1e)", options, worst);

@@ -81,8 +81,9 @@ int main(void)
     TAP_NEED(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/model.kf", folder);
     snprintf(other, sizeof other, "%s/other.kf", folder);
-    static const char *const losses[] = {"squared", "huber", "hinge", "softmax", "logistic"};
-    for (size_t k = 0; k < 5; k++)
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
+    for (size_t k = 0; k < loss_count; k++)
         test_round_trip(&tap, losses[k], path);
     test_damage(&tap, path, other);
 

@@ -250,7 +250,8 @@ int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     static const char *const options[] = {"",
                                           "intercept=true",
                                           "intercept=true method=table",
@@ -258,7 +259,7 @@ int main(int count, char **words)
                                           "domain=ball:1 stage-budget=9",
                                           "intercept=true stage-budget=4 epsilon=1e-9",
                                           "window=7 epsilon=1e-16"};
-    for (size_t l = 0; l < (quick ? 2 : 5); l++)
+    for (size_t l = 0; l < (quick ? 2 : loss_count); l++)
         for (size_t k = 0; k < sizeof options / sizeof options[0]; k++)
             test_one_of_three(&tap, losses[l], options[k]);
     test_no_bound_with_both_classes(&tap);

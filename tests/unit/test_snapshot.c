@@ -14,7 +14,7 @@ static void make_it_grow(struct cloud *cloud, const char *loss)
 {
     for (size_t j = 0; j < cloud->count; j++) {
         keepfit_point *point = &cloud->point[j];
-        if (strcmp(loss, "logistic") == 0 || strcmp(loss, "hinge") == 0)
+        if (keepfit_loss_traits(loss) & KEEPFIT_LOSS_TWO_CLASSES)
             point->target = j < 7 ? 1 : point->target > 0 ? 2 : 1;
         if (has_many_classes(loss) && j < POINTS / 2)
             point->target = point->target > 0 ? 5 : -3;
@@ -108,7 +108,9 @@ static bool goes_on(const char *options, const char *loss, bool sparse, bool rem
 /* Every share-th case. */
 static void test_method(struct tap *tap, const struct kf_method *method, size_t share)
 {
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax", "network:6"};
+    const char *losses[LOSSES_MOST + 1];
+    size_t loss_count = linear_losses(losses);
+    losses[loss_count] = "network:6";
     static const char *const extras[] = {"",
                                          "domain=ball:0.7",
                                          "domain=box:-0.1:0.4 epsilon-kind=relative epsilon=0.1",
@@ -120,7 +122,7 @@ static void test_method(struct tap *tap, const struct kf_method *method, size_t 
                                          "max-stage-work=4 epsilon-kind=relative epsilon=1e-4",
                                          "stage-budget=9 epsilon=1e-4 window=40"};
     bool fixed = method->needs_convexity;
-    for (size_t l = 0; l < (method->squared_only ? 1 : method->needs_convexity ? 5 : 6); l++)
+    for (size_t l = 0; l < (method->squared_only ? 1 : method->needs_convexity ? loss_count : loss_count + 1); l++)
         for (size_t e = 0; e < sizeof extras / sizeof extras[0]; e++) {
             if (l == 5 && strstr(extras[e], "intercept"))
                 continue; /* networks have their own */
@@ -128,8 +130,8 @@ static void test_method(struct tap *tap, const struct kf_method *method, size_t 
                 continue;
             char options[300];
             snprintf(options, sizeof options, "loss=%s method=%s %s epsilon=0.01 %s seed=5 %s", losses[l], method->name,
-                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1", method->holds_epsilon && l < 5 ? "" : "inner=8",
-                     extras[e]);
+                     fixed || l % 2 ? "lambda=0.02" : "lambda-total=1",
+                     method->holds_epsilon && l < loss_count ? "" : "inner=8", extras[e]);
             bool removes = (l + e) % 2;
             tap_check(tap, goes_on(options, losses[l], e != 1, removes, share > 1 ? 40 : 13),
                       "resumed runs end like the unbroken one%s: %s", removes ? ", points leaving" : "", options);

@@ -403,9 +403,10 @@ static void test_single_pass(struct tap *tap)
 int main(void)
 {
     struct tap tap = {0};
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     static const char *const methods[] = {"strsaga", "dynasaga"};
-    for (size_t l = 0; l < 5; l++) {
+    for (size_t l = 0; l < loss_count; l++) {
         for (size_t m = 0; m < 2; m++) {
             test_table(&tap, methods[m], losses[l], "scaled", 4);
             test_table(&tap, methods[m], losses[l], "dense", 1);

@@ -189,15 +189,16 @@ int main(int count, char **words)
 {
     struct tap tap = {0};
     bool quick = count > 1 && strcmp(words[1], "quick") == 0;
-    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
+    const char *losses[LOSSES_MOST];
+    size_t loss_count = linear_losses(losses);
     static const char *const extras[] = {"lambda=0.01", "lambda=0.01 domain=ball:0.5",
                                          "lambda=0.01 epsilon-kind=relative epsilon=0.05", "lambda-total=0.6"};
-    for (size_t l = 0; l < 5; l++)
+    for (size_t l = 0; l < loss_count; l++)
         for (size_t e = quick ? l % 4 : 0; e < (quick ? l % 4 + 1 : 4); e++) {
             test_window(&tap, "auto", losses[l], extras[e]);
             test_window(&tap, "table", losses[l], extras[e]);
         }
-    for (size_t l = 0; l < 5; l++) {
+    for (size_t l = 0; l < loss_count; l++) {
         test_removal(&tap, "auto", losses[l]);
         test_removal(&tap, "refit", losses[l]);
         test_removal(&tap, "table", losses[l]);
