@@ -1,8 +1,8 @@
 /* Synthetic streams: rows with normal entries; a hidden linear model decides the targets.
  *
- *   squared, huber    target = row.w + noise * normal
- *   logistic, hinge   +1 with probability 1/(1+exp(-4 row.w)), else -1; a share `noise` of the labels is drawn at random
- *   softmax, network  the class with the largest score among `classes` hidden models, likewise
+ *   losses for numbers       target = row.w + noise * normal
+ *   losses for two classes   +1 with probability 1/(1+exp(-4 row.w)), else -1; a share `noise` of the labels is drawn at random
+ *   softmax, network         the class with the largest score among `classes` hidden models, likewise
  *
  * w has norm 1 and row entries variance 1/nnz, so scores are of order 1 whatever the size. With drift D the hidden model moves
  * by D in a fixed random direction from the first row to the last. */
