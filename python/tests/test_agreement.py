@@ -1,6 +1,7 @@
 """The same optimum as scikit-learn's solvers, on real data; partial_fit as good as fit."""
 import numpy as np
 import pytest
+import scipy.optimize
 from conftest import cloud, images, real
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge

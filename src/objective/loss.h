@@ -44,7 +44,8 @@ struct kf_loss {
     void (*slopes)(const double *z, size_t outputs, double b, double *slopes);
     /* Of many points with one score each, in place of the scores z; or NULL: one after the other. */
     void (*slopes_of)(const struct kf_kernels *kernels, size_t count, const double *b, double *z);
-    /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
+    /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits). Where there is a concordance it is off by at most 60
+     * units of itself (optimum.c makes it a lower bound). */
     void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
     /* The second derivatives where the first ones are `slopes`, or as little less as makes them lower bounds although the slopes are off by
      * KF_SLOPE_UNITS; or NULL. For losses of one score; every one with a finite concordance has to have it. What they are less by is at most

@@ -137,10 +137,12 @@ static double logcosh_slope(double z, double b, double delta)
     return copysign((1 - t) / (1 + t), r);
 }
 
+/* 1/cosh^2 r, by what z - b = r + low loses in rounding, too: far out it changes as exp(-2|r|) does. */
 static double logcosh_curve_at(double z, double b)
 {
-    double t = kf_exp_any(-2 * fabs(z - b)), one = 1 + t;
-    return 4 * t / (one * one);
+    double r = z - b, part = r - z, low = (z - (r - part)) - (b + part);
+    double t = kf_exp_any(-2 * fabs(r)), one = 1 + t;
+    return t > 0 ? 4 * t / (one * one) * (1 - 2 * (r < 0 ? -low : low)) : 0;
 }
 
 static void logcosh_curve(const double *z, size_t outputs, double b, double delta, double *curve)
@@ -165,11 +167,11 @@ static void logcosh_curves_of(size_t count, const double *slopes, double *curves
     }
 }
 
-/* Within `off` of a score it changes by exp(2 off) at most; exp(t) <= 1 + 2t up to 1. z-b is off by a unit of itself. */
+/* Within `off` of a score it changes by exp(2 off) at most; exp(t) <= 1 + 2t up to 1. */
 static double logcosh_bend(double z, double b, double delta, double slope, double blur)
 {
     UNUSED(delta), UNUSED(slope);
-    double off = 2 * (blur + 0x1p-52 * fabs(z - b));
+    double off = 2 * blur;
     return off < 1 ? fmin(1, logcosh_curve_at(z, b) * (1 + 2 * off) * (1 + 0x1p-40) + 0x1p-960) : 1;
 }
 

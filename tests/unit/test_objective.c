@@ -137,7 +137,7 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
 {
     struct kf_random random;
     kf_random_seed(&random, 3);
-    double value_off = 0, slope_off = 0;
+    double value_off = 0, slope_off = 0, curve_off = 0, own;
     int unrecalled = 0, unbent = 0, changing = 0;
     for (int trial = 0; trial < 200000; trial++) {
         double z, b, delta = 0.3 + kf_random_unit(&random), blur = pow(10, -17 + 17 * kf_random_unit(&random));
@@ -146,6 +146,9 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
         double slope = loss->slope(z, b, delta);
         value_off = fmax(value_off, units_off(loss->value(&z, 1, b, delta), exact.value));
         slope_off = fmax(slope_off, units_off(slope, exact.slope));
+        loss->curve(&z, 1, b, delta, &own);
+        if (isfinite(loss->concordance) && exact.curve > 1e-290L)
+            curve_off = fmax(curve_off, units_off(own, exact.curve));
         for (int units = -KF_SLOPE_UNITS; units <= KF_SLOPE_UNITS && loss->curves_of; units += KF_SLOPE_UNITS)
             unrecalled += !recalls(loss, (double)exact.slope, units, exact.curve);
         double there = z + (2 * kf_random_unit(&random) - 1) * blur, bend = loss->curve_bound(delta);
@@ -160,6 +163,8 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
     tap_check(tap, value_off <= KF_VALUE_UNITS - 1 && slope_off <= KF_SLOPE_UNITS - 1,
               "%s: value and slope are off by no more units than proofs think (%.2f, %.2f)", loss->name, value_off,
               slope_off);
+    tap_check(tap, curve_off <= 60, "%s: a curvature is off by no more units of itself than proofs think (%.2f)",
+              loss->name, curve_off);
     tap_check(tap, unrecalled == 0,
               "%s: a recalled curvature is a lower bound, and one plus its rounding an upper one (%d)", loss->name,
               unrecalled);
