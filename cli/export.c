@@ -146,9 +146,10 @@ static int model_npy(FILE *file, const keepfit_model *stored)
 /* liblinear's names of the losses; it predicts by the sign, or the largest score, whatever the name. */
 static const char *liblinear_solver(const char *loss)
 {
-    if (strcmp(loss, "logistic") == 0 || strcmp(loss, "softmax") == 0)
+    unsigned traits = keepfit_loss_traits(loss);
+    if (traits & KEEPFIT_LOSS_PROBABILITIES)
         return "L2R_LR";
-    return strcmp(loss, "hinge") == 0 ? "L2R_L2LOSS_SVC" : "L2R_L2LOSS_SVR";
+    return traits & KEEPFIT_LOSS_NUMBERS ? "L2R_L2LOSS_SVR" : "L2R_L2LOSS_SVC";
 }
 
 /* The first label is the positive one there. */

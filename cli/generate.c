@@ -1,8 +1,8 @@
 /* Synthetic streams: rows with normal entries; a hidden linear model decides the targets.
  *
- *   squared, huber    target = row.w + noise * normal
- *   logistic, hinge   +1 with probability 1/(1+exp(-4 row.w)), else -1; a share `noise` of the labels is drawn at random
- *   softmax, network  the class with the largest score among `classes` hidden models, likewise
+ *   losses for numbers       target = row.w + noise * normal
+ *   losses for two classes   +1 with probability 1/(1+exp(-4 row.w)), else -1; a share `noise` of the labels is drawn at random
+ *   softmax, network         the class with the largest score among `classes` hidden models, likewise
  *
  * w has norm 1 and row entries variance 1/nnz, so scores are of order 1 whatever the size. With drift D the hidden model moves
  * by D in a fixed random direction from the first row to the last. */
@@ -21,7 +21,7 @@ struct recipe {
     uint64_t rows, features, nnz, classes;
     bool many; /* classes, rather than numbers or -1 and +1 */
     double noise, drift;
-    const char *loss;
+    bool numbers;
     double *weights, *direction; /* [class][feature] */
     uint64_t *chosen;            /* the row's features, ascending */
     double *values;
@@ -69,7 +69,7 @@ static double score(const struct recipe *recipe, uint64_t class, double progress
 static double target_of(struct recipe *recipe, double progress)
 {
     struct source *source = &recipe->source;
-    if (strcmp(recipe->loss, "squared") == 0 || strcmp(recipe->loss, "huber") == 0)
+    if (recipe->numbers)
         return score(recipe, 0, progress) + recipe->noise * normal(source);
     bool random = uniform(source) < recipe->noise;
     if (!recipe->many) {
@@ -173,9 +173,8 @@ static int prepare(struct recipe *recipe)
 
 int run_generate(struct arguments *arguments)
 {
-    char loss[16];
-    snprintf(loss, sizeof loss, "%s", keepfit_options_get(arguments->options, "loss"));
-    bool many = strcmp(loss, "softmax") == 0 || is_network(arguments->options);
+    unsigned traits = keepfit_loss_traits(keepfit_options_get(arguments->options, "loss"));
+    bool many = traits & KEEPFIT_LOSS_MANY_CLASSES;
     struct recipe recipe = {
         .source = {strtoull(keepfit_options_get(arguments->options, "seed"), NULL, 10)},
         .rows = arguments->rows,
@@ -185,7 +184,7 @@ int run_generate(struct arguments *arguments)
         .classes = many ? arguments->classes : 1,
         .noise = arguments->noise,
         .drift = arguments->drift,
-        .loss = loss,
+        .numbers = traits & KEEPFIT_LOSS_NUMBERS,
     };
     bool sorted = strcmp(arguments->order, "sorted") == 0;
     if (!sorted && strcmp(arguments->order, "iid") != 0)

@@ -561,6 +561,17 @@ typedef struct keepfit_entry {
 /* Entry k of a family, from 0; false past the last. */
 KEEPFIT_API bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry);
 
+/* What a loss predicts, and whether its scores make probabilities. */
+typedef enum keepfit_loss_trait {
+    KEEPFIT_LOSS_NUMBERS = 1,
+    KEEPFIT_LOSS_TWO_CLASSES = 2,
+    KEEPFIT_LOSS_MANY_CLASSES = 4,
+    KEEPFIT_LOSS_PROBABILITIES = 8
+} keepfit_loss_trait;
+
+/* The sum of the traits of a loss, named as the option "loss" has it ("network:5", too); 0 where there is none of this name. */
+KEEPFIT_API unsigned keepfit_loss_traits(const char *name);
+
 typedef enum keepfit_option_type {
     KEEPFIT_REAL,
     KEEPFIT_COUNT,

@@ -8,19 +8,27 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from ._library import lib
 from .base import Estimator, Kept
 from .fit import Fit
 from .labels import Labels
 from .model import Model
-from .options import hint
+from .options import loss_of, losses, traits
+
+CLASSES = losses(lib.KEEPFIT_LOSS_TWO_CLASSES, lib.KEEPFIT_LOSS_MANY_CLASSES)
 
 FEW = 16  # rows whose labels are looked at one by one
 
 
 def _has_probabilities(estimator) -> bool:
-    if estimator.loss == "hinge":
-        raise AttributeError("loss 'hinge' has no probabilities")
+    if _is_binary_only(estimator):
+        raise AttributeError("loss %r has no probabilities" % (estimator.loss,))
     return True
+
+
+def _is_binary_only(estimator) -> bool:
+    """For two classes, and no probabilities: logistic has them, and gives way to softmax when a third class comes."""
+    return traits(estimator.loss) == lib.KEEPFIT_LOSS_TWO_CLASSES
 
 
 class KeepfitClassifier(ClassifierMixin, Estimator):
@@ -31,10 +39,10 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
 
     Parameters
     ----------
-    loss : "logistic", "softmax" or "hinge"
+    loss : "logistic", "softmax", "hinge" or "squared-hinge"
         "logistic" is binomial for two classes and multinomial for more, as in scikit-learn; it changes over when the third
         class comes. "softmax" has a set of coefficients a class also for two. "hinge" (with a corner rounded over
-        ``delta``) is for two.
+        ``delta``) and "squared-hinge" (LinearSVC's; "squared_hinge" will do, too) are for two.
     class_weight : dict or "balanced", optional
         Multiplies the rows' weights. "balanced" needs all rows at once, so it is for ``fit`` only.
 
@@ -70,11 +78,11 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         self.verbose = verbose
 
     def _more_tags(self) -> Dict[str, Any]:
-        return {"binary_only": self.loss == "hinge"}
+        return {"binary_only": _is_binary_only(self)}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss != "hinge"
+        tags.classifier_tags.multi_class = not _is_binary_only(self)
         return tags
 
     # ---- fitting
@@ -110,14 +118,12 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         return by_class if weight is None else by_class * weight
 
     def _loss(self) -> str:
-        if self.loss not in ("logistic", "softmax", "hinge"):
-            raise ValueError("loss %r is none of 'logistic', 'softmax' and 'hinge'" % (self.loss,) +
-                             hint(self.loss, ("logistic", "softmax", "hinge")))
-        return self.loss
+        return loss_of(self.loss, CLASSES)
 
     def _start(self, y: np.ndarray, anew: bool) -> Kept:
-        several = self._loss() == "logistic" and self.journal is None and len(np.unique(y)) > 2
-        return self._begin("softmax" if several else self.loss, Labels(y), anew, None if anew else self.n_features_in_)
+        loss = self._loss()
+        several = loss == "logistic" and self.journal is None and len(np.unique(y)) > 2
+        return self._begin("softmax" if several else loss, Labels(y), anew, None if anew else self.n_features_in_)
 
     def _learn(self, kept: Kept, X, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
         kept, targets = self._prepared(kept, y)
@@ -132,9 +138,9 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
             return kept, targets
         kept.labels.admit(new, y.dtype)
         if kept.loss != "softmax" and len(kept.known | new) > 2:
-            if self.loss == "hinge":
+            if _is_binary_only(self):
                 raise ValueError("Only binary classification is supported. The type of the target is multiclass. "
-                                 "(loss 'hinge'; OneVsRestClassifier makes it serve more)")
+                                 "(loss %r; OneVsRestClassifier makes it serve more)" % (self.loss,))
             if self.journal is not None:
                 raise ValueError("a journal keeps to its loss: use loss 'softmax' where there may be more than two classes")
             kept = self._multinomial(kept)

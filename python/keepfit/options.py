@@ -4,7 +4,7 @@ An option's name in Python is its key with underscores. A few have the name that
 a word of the language.
 """
 import math
-from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ._library import ffi, lib
 from .errors import NAMES, exception, text
@@ -64,6 +64,27 @@ def entries(family: int) -> Dict[str, str]:
 
 METHODS = entries(lib.KEEPFIT_METHODS)
 LOSSES = entries(lib.KEEPFIT_LOSSES)
+
+
+def losses(*traits: int) -> Tuple[str, ...]:
+    """Those of linear models that have one of these traits, in the library's order."""
+    return tuple(name for name in LOSSES if ":" not in name and lib.keepfit_loss_traits(name.encode()) & sum(traits))
+
+
+def traits(loss: Any) -> int:
+    """What the loss predicts (lib.KEEPFIT_LOSS_...); 0 for what is no loss."""
+    return lib.keepfit_loss_traits(loss.replace("_", "-").encode()) if isinstance(loss, str) else 0
+
+
+def loss_of(loss: Any, names: Sequence[str]) -> str:
+    """The library's name: scikit-learn writes "squared_hinge" where there is a hyphen, and both will do."""
+    name = loss.replace("_", "-") if isinstance(loss, str) else loss
+    if name not in names:
+        listed = ", ".join(repr(n) for n in names[:-1]) + " and " + repr(names[-1])
+        raise ValueError("loss %r is none of %s" % (loss, listed) + hint(name, names))
+    return name
+
+
 DOMAINS = entries(lib.KEEPFIT_DOMAINS)
 
 

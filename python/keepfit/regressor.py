@@ -4,8 +4,11 @@ from typing import Any, Dict, Optional
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ._library import lib
 from .base import Estimator
-from .options import hint
+from .options import loss_of, losses
+
+NUMBERS = losses(lib.KEEPFIT_LOSS_NUMBERS)
 
 
 class KeepfitRegressor(RegressorMixin, Estimator):
@@ -16,13 +19,15 @@ class KeepfitRegressor(RegressorMixin, Estimator):
 
     Parameters
     ----------
-    loss : "squared" or "huber"
-        (a.x - b)^2, or the same up to ``delta`` and linear beyond.
+    loss : "squared", "huber" or "logcosh"
+        (a.x - b)^2; the same up to ``delta`` and linear beyond; or ln cosh(a.x - b), which is as little moved by outliers and
+        smooth.
     lam, lam_total : float, optional
         The regulariser on the mean loss (its weight stays the same as rows come) or on the sum (its weight falls).
         Both together are an error; with neither, lam is 1e-3.
     fit_intercept : bool
-        An intercept that is not regularised, as in scikit-learn. With loss "huber" the gap cannot always be proved then.
+        An intercept that is not regularised, as in scikit-learn. With losses "huber" and "logcosh" the gap cannot always be proved
+        then.
     bias : float, optional
         Instead: a constant feature of this value, regularised like the others; everything is proved then.
     domain : str
@@ -86,9 +91,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         self.verbose = verbose
 
     def _loss(self) -> str:
-        if self.loss not in ("squared", "huber"):
-            raise ValueError("loss %r is neither 'squared' nor 'huber'" % (self.loss,) + hint(self.loss, ("squared", "huber")))
-        return self.loss
+        return loss_of(self.loss, NUMBERS)
 
     def fit(self, X, y, sample_weight=None) -> "KeepfitRegressor":
         """Forgets everything and fits these rows, as one stage."""

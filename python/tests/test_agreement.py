@@ -1,9 +1,11 @@
 """The same optimum as scikit-learn's solvers, on real data; partial_fit as good as fit."""
 import numpy as np
 import pytest
+import scipy.optimize
 from conftest import cloud, images, real
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
 from sklearn.preprocessing import StandardScaler
 
 from keepfit import KeepfitClassifier, KeepfitRegressor
@@ -80,7 +82,34 @@ def test_multinomial(name, intercept, weighted):
     assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=CLOSE)
 
 
+@pytest.mark.parametrize("name", ["squared-hinge", "squared_hinge"])
+def test_squared_hinge_is_that_of_linear_svc(name):
+    X, y = cloud(2)
+    theirs = LinearSVC(C=1 / (2 * LAM * len(y)), loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-12, max_iter=100000).fit(X, y)
+    ours = KeepfitClassifier(name, lam=LAM, fit_intercept=False, epsilon=1e-13).fit(X, y)
+    assert np.abs(ours.coef_ - theirs.coef_).max() < CLOSE
+    assert not hasattr(ours, "predict_proba") and np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_logcosh_is_that_of_scipy(intercept):
+    X, y = cloud("numbers")
+    rows = np.column_stack([np.ones(len(y)), X])
+
+    def objective(x):
+        r = rows @ x - y
+        slope = rows.T @ np.tanh(r) / len(y) + 2 * LAM * np.concatenate([[0], x[1:]])
+        slope[0] *= intercept
+        return np.mean(np.logaddexp(r, -r) - np.log(2)) + LAM * x[1:] @ x[1:], slope
+
+    theirs = scipy.optimize.minimize(objective, np.zeros(rows.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9}).x
+    ours = KeepfitRegressor("logcosh", lam=LAM, fit_intercept=intercept, epsilon=1e-13).fit(X, y)
+    assert np.abs(ours.coef_ - theirs[1:]).max() < CLOSE and abs(ours.intercept_ - theirs[0]) < CLOSE
+    assert ours.gap_bound_ <= 1e-13 or intercept
+
+
 @pytest.mark.parametrize("kind, loss, target", [(KeepfitRegressor, "squared", "numbers"), (KeepfitRegressor, "huber", "numbers"),
+                                                (KeepfitRegressor, "logcosh", "numbers"), (KeepfitClassifier, "squared_hinge", 2),
                                                 (KeepfitClassifier, "logistic", 2), (KeepfitClassifier, "hinge", 2),
                                                 (KeepfitClassifier, "logistic", 4), (KeepfitClassifier, "softmax", 2)])
 @pytest.mark.parametrize("constant", [{"fit_intercept": False}, {"fit_intercept": True}, {"bias": 1.0}],

@@ -118,7 +118,7 @@ def test_classes_may_come_at_any_call():
     assert len(model.trace_) == 4
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge"])
 def test_refused_rows_bring_no_class(loss):
     X, y = cloud(2)
     bad = X[:5].copy()

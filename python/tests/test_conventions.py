@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import keepfit
 from keepfit import KeepfitClassifier, KeepfitRegressor
 
-ESTIMATORS = [KeepfitRegressor(), KeepfitRegressor("huber"), KeepfitRegressor(bias=1.0), KeepfitRegressor(fit_intercept=False),
+ESTIMATORS = [KeepfitRegressor(), KeepfitRegressor("huber"), KeepfitRegressor("logcosh"), KeepfitRegressor(bias=1.0), KeepfitRegressor(fit_intercept=False),
               KeepfitRegressor(lam_total=0.1, method="refit"), KeepfitClassifier(), KeepfitClassifier("softmax"),
-              KeepfitClassifier("hinge"), KeepfitClassifier(bias=1.0), KeepfitClassifier(method="refit", epsilon=1e-6)]
+              KeepfitClassifier("hinge"), KeepfitClassifier("squared_hinge"), KeepfitClassifier(bias=1.0), KeepfitClassifier(method="refit", epsilon=1e-6)]
 
 
 @parametrize_with_checks(ESTIMATORS)
@@ -104,7 +104,7 @@ def test_a_misspelling_gets_a_suggestion(wrong, meant):
 
 
 def test_the_tables_are_those_of_the_library():
-    assert {"squared", "logistic", "huber", "hinge", "softmax"} <= set(keepfit.LOSSES)
+    assert {"squared", "logistic", "huber", "logcosh", "hinge", "squared-hinge", "softmax"} <= set(keepfit.LOSSES)
     assert "auto" in keepfit.METHODS and keepfit.OPTIONS["lam"].key == "lambda"
 
 

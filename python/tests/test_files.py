@@ -87,9 +87,9 @@ def test_a_network_is_not_taken_for_a_linear_model(tmp_path):
 
 @pytest.mark.skipif(not COMMAND, reason="KEEPFIT_COMMAND is not set")
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-@pytest.mark.parametrize("loss", ["squared", "logistic", "huber", "hinge", "softmax"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber", "logcosh", "hinge", "squared-hinge", "softmax"])
 def test_the_command_and_a_fit_leave_the_same_bytes(tmp_path, loss, form):
-    X, y = cloud(4 if loss == "softmax" else 2 if loss in ("logistic", "hinge") else "numbers", rows=100, features=24)
+    X, y = cloud(4 if loss == "softmax" else 2 if loss in ("logistic", "hinge", "squared-hinge") else "numbers", rows=100, features=24)
     y = np.asarray(y, float)
     fit = keepfit.Fit(loss=loss, lam=1e-3, epsilon=1e-4)
     if form == "sparse":

@@ -48,10 +48,11 @@ struct row {
 
 static const struct row table[] = {
     CHOICE_WITH_NUMBER(
-        "loss", "squared|logistic|huber|hinge|softmax|network:H", "squared", "problem", loss, hidden, 1, 100000,
-        "The loss of one point. squared and huber predict numbers; logistic and hinge two classes; softmax any number "
-        "of classes, which may appear as the stream runs; network:H the same with a layer of H hidden units (ReLU) "
-        "before it, where nothing can be proved."),
+        "loss", "squared|logistic|huber|logcosh|hinge|squared-hinge|softmax|network:H", "squared", "problem", loss,
+        hidden, 1, 100000,
+        "The loss of one point. squared, huber and logcosh predict numbers; logistic, hinge and squared-hinge two "
+        "classes; softmax any number of classes, which may appear as the stream runs; network:H the same with a layer "
+        "of H hidden units (ReLU) before it, where nothing can be proved."),
     REAL("delta", "D", "1", "problem", delta, 0, 1e300, true,
          "Where huber turns from quadratic to linear, or the width of hinge's rounded corner."),
     REAL("lambda", "L", "0.001", "problem", lambda, 0, 1e300, false,

@@ -1,4 +1,7 @@
 /* What this build offers, gathered from the families' own tables. */
+#include <stdio.h>
+#include <string.h>
+
 #include "domain/domain.h"
 #include "kernels/kernels.h"
 #include "method/method.h"
@@ -50,4 +53,19 @@ bool keepfit_family_entry(keepfit_family family, size_t k, keepfit_entry *entry)
         return kernels_entry(kf_kernels_entry(k), entry);
     }
     return false;
+}
+
+unsigned keepfit_loss_traits(const char *name)
+{
+    static const unsigned traits[] = {
+        [KF_NUMBERS] = KEEPFIT_LOSS_NUMBERS,
+        [KF_TWO_CLASSES] = KEEPFIT_LOSS_TWO_CLASSES,
+        [KF_MANY_CLASSES] = KEEPFIT_LOSS_MANY_CLASSES,
+    };
+    char family[32]; /* what stands before a colon */
+    snprintf(family, sizeof family, "%.*s", (int)strcspn(name, ":"), name);
+    const struct kf_loss *loss = kf_loss_find(family);
+    if (!loss || (strchr(name, ':') && !loss->network))
+        return 0;
+    return traits[loss->targets] | (loss->probabilities ? KEEPFIT_LOSS_PROBABILITIES : 0);
 }

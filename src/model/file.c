@@ -207,14 +207,6 @@ static void take_text(struct cursor *cursor, char text[KF_MODEL_TEXT])
     cursor->at += length;
 }
 
-static const struct kf_loss *loss_named(const char *name)
-{
-    for (size_t k = 0; kf_loss_entry(k); k++)
-        if (strcmp(kf_loss_entry(k)->name, name) == 0)
-            return kf_loss_entry(k);
-    return NULL;
-}
-
 static bool counts_fit(const struct kf_loss *loss, uint64_t outputs, uint64_t classes)
 {
     if (loss->targets == KF_MANY_CLASSES)
@@ -269,7 +261,7 @@ static bool take_fixed(struct cursor *cursor, uint64_t version, keepfit_model *f
     take_text(cursor, fixed->domain);
     take_text(cursor, fixed->scale);
     take_text(cursor, fixed->version);
-    fixed->loss = loss_named(loss);
+    fixed->loss = kf_loss_find(loss);
     double *reals[] = {&fixed->lambda, &fixed->epsilon, &fixed->bias, &fixed->delta};
     for (size_t k = 0; k < 4; k++)
         *reals[k] = take_real(cursor);

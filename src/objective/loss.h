@@ -4,9 +4,15 @@
  *   squared    (z-b)^2
  *   logistic   log(1 + exp(-b z)),                                     b = -1 or +1
  *   huber      r^2 for |r| <= delta, 2 delta |r| - delta^2 beyond;      r = z-b
+ *   logcosh    ln cosh(z-b)
  *   hinge      0 for bz >= 1; (1-bz)^2/(2 delta) for 1-delta < bz < 1; 1 - bz - delta/2 below
+ *   squared-hinge  max(0, 1-bz)^2
  *   softmax    log(sum_k exp z_k) - z_b,                                b = 0 .. K-1
  *   network    the same; its scores are the outputs of a network with one hidden layer (network.h)
+ *
+ * A new one is a record: its functions in the file of its family (loss_numbers.c, loss_two_classes.c, loss_many_classes.c), one line in
+ * loss_records.h, one in the table of loss.c and one word in the choices of the option (base/options.c). Nothing else in src asks which loss
+ * it is, only what its record says. CONTRIBUTING.md goes through the rest: tests and documents.
  */
 #ifndef KF_LOSS_H
 #define KF_LOSS_H
@@ -15,6 +21,17 @@
 #include <stddef.h>
 
 struct kf_kernels;
+
+/* What proofs take for granted of each loss: how far value and slope, computed at a given score and then multiplied by a weight, may be from
+ * the exact ones at that very score, in units (2^-53) of themselves. [test_units in tests/unit/test_objective.c] Losses of many classes
+ * have units of 1 besides (rounding.c).
+ *
+ *   slope   logistic: 2.2 of exp, 1 each of the sum, the quotient and the weight. logcosh: 6, that of z-b counted (tanh is no more off than
+ *           its argument), and the weight. The others fewer.
+ *   value   logistic: 2 of log1p and 3.2 of what goes into it, and the sum. logcosh: 2 for z-b, which counts up to twice, 4 of the series, 2 of
+ *           log1p; and the weight. */
+#define KF_SLOPE_UNITS 8
+#define KF_VALUE_UNITS 12
 
 enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
 
@@ -27,10 +44,13 @@ struct kf_loss {
     void (*slopes)(const double *z, size_t outputs, double b, double *slopes);
     /* Of many points with one score each, in place of the scores z; or NULL: one after the other. */
     void (*slopes_of)(const struct kf_kernels *kernels, size_t count, const double *b, double *z);
-    /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits) */
+    /* curve[k*outputs + l]: the second derivative (where there is a kink, one of its limits). Where there is a concordance it is off by at most 60
+     * units of itself (optimum.c makes it a lower bound). */
     void (*curve)(const double *z, size_t outputs, double b, double delta, double *curve);
-    /* The second derivatives where the first ones are `slopes`, or as little less as makes them lower bounds in spite of rounding, for
-     * losses of one score that bend by known amounts; or NULL. */
+    /* The second derivatives where the first ones are `slopes`, or as little less as makes them lower bounds although the slopes are off by
+     * KF_SLOPE_UNITS; or NULL. For losses of one score; every one with a finite concordance has to have it. What they are less by is at most
+     * 2^-47 where |slope| is above 1/2, and 2^-46 of themselves below: a proof adds that back (kernels: doubts; test_units). So it suits
+     * slopes that go to limits of 0 and 1 in size, where the curvature goes to 0, or to 1 alone. */
     void (*curves_of)(size_t count, const double *slopes, double *curves);
     /* The largest eigenvalue that curve can have anywhere. */
     double (*curve_bound)(double delta);
@@ -57,6 +77,8 @@ static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, s
         loss->slopes(z, outputs, b, slopes);
 }
 
+/* The one of this name; NULL: none. */
+const struct kf_loss *kf_loss_find(const char *name);
 /* Loss k, in the order of the option's choices; NULL past the last. */
 const struct kf_loss *kf_loss_entry(size_t k);
 

@@ -5,12 +5,8 @@
 
 #include "kernels/kernels.h"
 
-/* Units by which a computed slope, times its weight, may differ from the one at the very score that it was computed of: of itself for
- * losses of one score (logistic: 2.2 of exp, 1 each of the sum, the quotient and the weight), of 1 for softmax (exp, the sum of K numbers,
- * the quotient, the 1 that is taken away, the weight). And by which a computed loss may. */
-#define SLOPE_UNITS 8
-#define VALUE_UNITS 12
-
+/* Besides those of itself (loss.h), units of 1 that a slope may be off by: of softmax (exp, the sum of K numbers, the quotient, the 1 that is
+ * taken away, the weight). */
 static double units_of_many(size_t outputs)
 {
     return outputs > 1 ? 2 * (double)outputs + 12 : 0;
@@ -103,7 +99,7 @@ void kf_rounding_of_pass(const struct kf_objective *objective, const double *x, 
     }
     double z = kf_score_most(objective, x);
     double slope = objective->loss->slope_bound(z, objective->target_most, objective->delta);
-    double share = kf_gamma(depth + SLOPE_UNITS + 2) * slope + KF_UNIT * units_of_many(outputs) +
+    double share = kf_gamma(depth + KF_SLOPE_UNITS + 2) * slope + KF_UNIT * units_of_many(outputs) +
                    bend_most(objective) * kf_score_rounding(objective, z);
     for (size_t slot = 0; slot < objective->slots; slot++)
         for (size_t k = 0; k < outputs; k++)
@@ -170,7 +166,7 @@ void kf_gradient_sum_closely(struct kf_objective *objective, const double *x, co
                 size_t at = (row.index ? row.index[e] : e) * outputs + k;
                 add_exactly(&tracked->sum[at], &low[at], factors[k] * row.value[e]);
                 tracked->off[at] +=
-                    (of_scores + (SLOPE_UNITS + 3) * KF_UNIT * fabs(factors[k])) * fabs(row.value[e]) + KF_UNDERFLOW;
+                    (of_scores + (KF_SLOPE_UNITS + 3) * KF_UNIT * fabs(factors[k])) * fabs(row.value[e]) + KF_UNDERFLOW;
             }
     }
     for (size_t k = 0; k < size; k++) {
@@ -201,7 +197,7 @@ double kf_rounding_of_point(const struct kf_objective *objective, const double *
     scores.blur += blur;
     double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, factors, scores);
     for (size_t k = 0; k < outputs; k++) {
-        double share = (common + (SLOPE_UNITS + 2) * KF_UNIT * fabs(factors[k])) * KF_UPWARD;
+        double share = (common + (KF_SLOPE_UNITS + 2) * KF_UNIT * fabs(factors[k])) * KF_UPWARD;
         const double unit = KF_UNIT * KF_UPWARD;
         if (outputs == 1 && !row.index)
             objective->kernels->widen(row.count, share, row.value, unit, tracked->sum, tracked->off);
@@ -227,7 +223,7 @@ double kf_rounding_length(const struct kf_objective *objective, const double *x,
     struct blurred scores = look_at_scores(objective, &row, x);
     double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, factors, scores);
     *blur = scores.blur;
-    double share = sqrt((double)outputs) * common + (SLOPE_UNITS + 2) * KF_UNIT * size;
+    double share = sqrt((double)outputs) * common + (KF_SLOPE_UNITS + 2) * KF_UNIT * size;
     double upward = KF_UPWARD * (1 + kf_gamma((double)row.count + (double)outputs));
     return (share * sqrt(kf_square(row.count, row.value)) + KF_UNIT * length) * upward + KF_UNDERFLOW;
 }
@@ -274,7 +270,7 @@ double kf_rounding_of_loss(const struct kf_objective *objective, size_t j, doubl
     /* No score is larger than what its rounding is a share of. */
     double slope = objective->loss->slope_bound(blur / KF_UNIT, place->target, objective->delta);
     return (place->weight * (2 * slope * blur + KF_UNIT * units_of_many(objective->outputs)) +
-            VALUE_UNITS * KF_UNIT * fabs(loss)) *
+            KF_VALUE_UNITS * KF_UNIT * fabs(loss)) *
            KF_UPWARD;
 }
 
@@ -285,5 +281,5 @@ double kf_rounding_of_losses(const struct kf_objective *objective, const double 
     double z = kf_score_most(objective, x);
     double slope = objective->loss->slope_bound(z, objective->target_most, objective->delta);
     double each = 2 * slope * kf_score_rounding(objective, z) + KF_UNIT * units_of_many(objective->outputs);
-    return (objective->weight_total * each + (VALUE_UNITS + 8) * KF_UNIT * fabs(losses)) * KF_UPWARD;
+    return (objective->weight_total * each + (KF_VALUE_UNITS + 8) * KF_UNIT * fabs(losses)) * KF_UPWARD;
 }

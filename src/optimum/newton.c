@@ -115,8 +115,11 @@ static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
     for (size_t k = 0; k < objective->free && objective->outputs > 1; k++)
         hessian[k * size + k] *= 1 + 1e-9;
-    /* Losses with kinks may not bend at all in a free intercept: then it is the line search that says how far. */
-    if (objective->free && objective->outputs == 1 && isinf(objective->loss->concordance))
+    /* Losses with kinks, and losses for numbers far from their targets, may not bend at all in a free intercept: then it is the line search
+     * that says how far. */
+    bool may_be_flat = objective->free && objective->outputs == 1 &&
+                       (isinf(objective->loss->concordance) || objective->loss->targets == KF_NUMBERS);
+    if (may_be_flat)
         hessian[0] = fmax(hessian[0], FLATTEST * objective->loss->curve_bound(objective->delta));
 }
 

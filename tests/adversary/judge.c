@@ -8,7 +8,7 @@
 
 static bool is_numbers(const struct run *run)
 {
-    return run->trial->loss == SQUARED || run->trial->loss == HUBER;
+    return is_for_numbers(run->trial->loss);
 }
 
 static size_t class_of(const struct run *run, double label)

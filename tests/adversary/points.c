@@ -149,7 +149,7 @@ static void draw_targets(struct trial *trial)
     static const double sets[][OUTPUTS_MOST] = {{-1, 1, 2, 3}, {0, 1, 2, 3}, {1, 2, 3, 4}, {2, 1, 0, -1}, {5, 3, 9, 7}};
     struct random *random = &trial->random;
     double mean[FEATURES_MOST], spread[FEATURES_MOST], hidden[FEATURES_MOST];
-    bool numbers = trial->loss == SQUARED || trial->loss == HUBER;
+    bool numbers = is_for_numbers(trial->loss);
     const double *labels = sets[random_below(random, COUNT(sets))];
     double noise = random_chance(random, 0.2) ? 0 : random_magnitude(random, -2, 0.3);
     double factor = numbers ? draw_factor(trial) : 1,

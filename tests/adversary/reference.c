@@ -75,6 +75,22 @@ static void hinge(quad z, quad b, quad delta, struct parts *parts)
     parts->curve[0] = round ? 1 / delta : 0;
 }
 
+static void logcosh(quad z, quad b, struct parts *parts)
+{
+    quad r = quad_size(z - b), small = expq(-2 * r), half = sinhq(r < 1 ? r / 2 : 0);
+    parts->value = r < 1 ? log1pq(2 * half * half) : r + log1pq(small) - logq(2);
+    parts->slope[0] = tanhq(z - b);
+    parts->curve[0] = 4 * small / ((1 + small) * (1 + small));
+}
+
+static void squared_hinge(quad z, quad b, struct parts *parts)
+{
+    quad short_by = quad_most(1 - b * z, 0);
+    parts->value = short_by * short_by;
+    parts->slope[0] = -2 * b * short_by;
+    parts->curve[0] = short_by > 0 ? 2 : 0;
+}
+
 static void softmax(const quad *z, size_t outputs, size_t class, struct parts *parts)
 {
     quad top = z[0], sum = 0, p[OUTPUTS_MOST];
@@ -120,6 +136,12 @@ static void find_parts(const struct reference *reference, size_t j, const quad *
     case HINGE:
         hinge(z[0], b, reference->delta, parts);
         return;
+    case LOGCOSH:
+        logcosh(z[0], b, parts);
+        return;
+    case SQUARED_HINGE:
+        squared_hinge(z[0], b, parts);
+        return;
     default:
         softmax(z, reference->outputs, reference->class[j], parts);
     }
@@ -134,7 +156,7 @@ quad reference_slope(const struct reference *reference, size_t j, quad score)
 
 double reference_bend(const struct reference *reference)
 {
-    static const double bends[LOSSES] = {2, 0.25, 2, 0, 0.5};
+    static const double bends[LOSSES] = {2, 0.25, 2, 0, 0.5, 1, 2};
     if (reference->loss == SOFTMAX && reference->outputs == 1)
         return 0;
     return reference->loss == HINGE ? 1 / (double)reference->delta : bends[reference->loss];

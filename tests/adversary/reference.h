@@ -24,7 +24,19 @@
 #define OUTPUTS_MOST 4
 #define SIZE_MOST 44
 
-enum loss { SQUARED, LOGISTIC, HUBER, HINGE, SOFTMAX, LOSSES };
+enum loss { SQUARED, LOGISTIC, HUBER, HINGE, SOFTMAX, LOGCOSH, SQUARED_HINGE, LOSSES };
+
+/* The rest are for classes. */
+static inline bool is_for_numbers(enum loss loss)
+{
+    return loss == SQUARED || loss == HUBER || loss == LOGCOSH;
+}
+
+/* A slope that is not smooth. */
+static inline bool is_kinked(enum loss loss)
+{
+    return loss == HUBER || loss == HINGE || loss == SQUARED_HINGE;
+}
 enum domain { WHOLE, BALL, BOX, SIMPLEX, DOMAINS };
 
 /* x[slot * outputs + output]; slot 0 is the bias or intercept where there is one. */

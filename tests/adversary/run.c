@@ -91,7 +91,7 @@ static void learn_label(struct run *run, double label)
     for (size_t k = 0; k < run->label_count; k++)
         if (run->labels[k] == label)
             return;
-    if (run->trial->loss != SQUARED && run->trial->loss != HUBER && run->label_count < run->trial->classes)
+    if (!is_for_numbers(run->trial->loss) && run->label_count < run->trial->classes)
         run->labels[run->label_count++] = label;
 }
 

@@ -327,8 +327,8 @@ static quad slope_moved(const struct reference *reference, const struct place *p
  * steps know no length. */
 static void settle_intercept(const struct reference *reference, struct place *place)
 {
-    bool kinked = reference->loss == HUBER || reference->loss == HINGE;
-    if (!reference->free || (!kinked && reference->loss != LOGISTIC))
+    bool kinked = is_kinked(reference->loss);
+    if (!reference->free || (!kinked && reference->loss != LOGISTIC && reference->loss != LOGCOSH))
         return;
     reference_look(reference, place, LOOK_VALUE);
     quad slope = slope_moved(reference, place, 0), side = slope > 0 ? -1 : 1, near = 0, far = side;
@@ -406,7 +406,7 @@ void reference_solve(const struct reference *reference, const quad *x, quad enou
     reference_enter(reference, place.x);
     reference_project(reference, place.x);
     bool good = walk(reference, &aim, &place, optimum);
-    if (!good && (reference->loss == HUBER || reference->loss == HINGE)) {
+    if (!good && is_kinked(reference->loss)) {
         walk_softly(reference, &place, &optimum->rounds);
         walk(reference, &aim, &place, optimum);
     }

@@ -176,7 +176,7 @@ static void draw_reference(struct random *random, enum loss loss, enum domain do
     reference->count = 3 + random_below(random, 20);
     for (size_t j = 0; j < reference->count; j++) {
         reference->share[j] = 1 / (quad)reference->count;
-        reference->target[j] = loss == SQUARED || loss == HUBER ? random_normal(random) : j % 2 ? 1 : -1;
+        reference->target[j] = is_for_numbers(loss) ? random_normal(random) : j % 2 ? 1 : -1;
         reference->class[j] = j % 3;
         for (size_t s = 0; s < reference->slots; s++)
             reference->row[j][s] = s == 0 && reference->free ? 1 : random_normal(random) * (j ? 1 : huge);

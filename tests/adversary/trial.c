@@ -7,7 +7,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *const trial_losses[LOSSES] = {"squared", "logistic", "huber", "hinge", "softmax"};
+const char *const trial_losses[LOSSES] = {"squared", "logistic", "huber",        "hinge",
+                                          "softmax", "logcosh",  "squared-hinge"};
 const char *const trial_domains[DOMAINS] = {"none", "ball", "box", "simplex"};
 
 /* splitmix64 */
@@ -70,7 +71,8 @@ static void draw_sizes(struct trial *trial)
 
 static void draw_loss(struct trial *trial)
 {
-    static const enum loss losses[] = {SQUARED, SQUARED, SQUARED, LOGISTIC, LOGISTIC, LOGISTIC, HUBER, HINGE, SOFTMAX};
+    static const enum loss losses[] = {SQUARED, SQUARED, SQUARED, LOGISTIC, LOGISTIC, LOGISTIC,
+                                       HUBER,   HINGE,   SOFTMAX, LOGCOSH,  LOGCOSH,  SQUARED_HINGE};
     struct random *random = &trial->random;
     trial->loss = losses[random_below(random, COUNT(losses))];
     trial->delta = random_chance(random, 0.6) ? 1 : random_magnitude(random, trial->mild ? -1 : -3, 1);
@@ -126,7 +128,7 @@ static void draw_goal(struct trial *trial)
 /* A column of times or lengths beside an intercept, and everything else as it comes: what a new user has. */
 static void draw_usual(struct trial *trial)
 {
-    static const enum loss losses[] = {SQUARED, LOGISTIC, LOGISTIC, HUBER, HINGE, SOFTMAX};
+    static const enum loss losses[] = {SQUARED, LOGISTIC, LOGISTIC, HUBER, HINGE, SOFTMAX, LOGCOSH, SQUARED_HINGE};
     struct random *random = &trial->random;
     trial_note(trial, "usual");
     trial->loss = losses[random_below(random, COUNT(losses))];
@@ -172,7 +174,7 @@ static void draw_actions(struct trial *trial)
         trial->blocks = random_unit(random) * 0.6;
     if (random_chance(random, 0.3))
         trial->snapshots = random_unit(random) * 0.2;
-    if (trial->loss != SQUARED && trial->loss != HUBER && random_chance(random, 0.1))
+    if (!is_for_numbers(trial->loss) && random_chance(random, 0.1))
         trial->expectations = 0.1;
 }
 

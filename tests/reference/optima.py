@@ -14,6 +14,8 @@ with z = a.x and
     logistic  log(1 + exp(-b z)),                                                b = -1, +1
     huber     r^2 if |r| <= 1, 2|r| - 1 beyond,                                  r = z - b
     hinge     0 if m >= 1, (1 - m)^2 / 2 if 0 < m < 1, 1/2 - m if m <= 0,        m = b z, b = -1, +1
+    logcosh   log(cosh(z - b))
+    squared-hinge  max(0, 1 - b z)^2,                                            b = -1, +1
     softmax   logsumexp(z) - z_b, x a matrix [feature][class] of 3 classes,      b = 0, 1, 2
 
 A bias is a constant feature 1 put before the others; it is an ordinary coordinate of x. An intercept is
@@ -44,7 +46,7 @@ import scipy.linalg
 import scipy.optimize
 
 ROWS, FEATURES, CLASSES, LAMBDA, DELTA = 40, 5, 3, 0.05, 1.0
-LOSSES = ("squared", "logistic", "huber", "hinge", "softmax")
+LOSSES = ("squared", "logistic", "huber", "hinge", "softmax", "logcosh", "squared-hinge")   # new ones at the end: the place is the seed
 DOMAINS = ("none", "ball:0.5", "box:-0.2:0.3", "simplex")
 KKT_TOLERANCE = 1e-10      # on the optimality conditions
 VALUE_TOLERANCE = 1e-12    # on the value
@@ -107,7 +109,8 @@ def make_data(loss):
     outputs = CLASSES if loss == "softmax" else 1
     truth = [[random.between(-1500, 1500) for _ in range(FEATURES)] for _ in range(outputs)]
     offset = [random.between(300, 900) for _ in range(outputs)]
-    noise = {"squared": 800, "logistic": 1500, "huber": 2500, "hinge": 1500, "softmax": 1500}[loss]
+    noise = {"squared": 800, "logistic": 1500, "huber": 2500, "hinge": 1500, "softmax": 1500, "logcosh": 2500,
+             "squared-hinge": 1500}[loss]
     rows, targets = [], []
     for _ in range(ROWS):
         row = [0 if random.below(4) == 0 else random.between(-2000, 2000) for _ in range(FEATURES)]
@@ -115,7 +118,7 @@ def make_data(loss):
                   for k in range(outputs)]
         if loss == "softmax":
             target = 1000 * scores.index(max(scores))
-        elif loss in ("logistic", "hinge"):
+        elif loss in ("logistic", "hinge", "squared-hinge"):
             target = 1000 if scores[0] > 0 else -1000
         else:
             target = scores[0]
@@ -172,6 +175,12 @@ class Problem:
             value = np.where(short <= 0, 0, np.where(short < DELTA, short ** 2 / (2 * DELTA), short - DELTA / 2))
             first = -b * np.clip(short / DELTA, 0, 1)
             second = np.where((short > 0) & (short < DELTA), 1 / DELTA, 0.0)
+        elif self.loss == "logcosh":
+            value = np.logaddexp(z - b, b - z) - math.log(2)
+            first, second = np.tanh(z - b), 1 / np.cosh(z - b) ** 2
+        elif self.loss == "squared-hinge":
+            short = np.maximum(0, 1 - b * z)
+            value, first, second = short ** 2, -2 * b * short, np.where(short > 0, 2.0, 0.0)
         return value, first[:, None], second[:, None, None]
 
     def outputs_at(self, x):
@@ -210,6 +219,10 @@ class Problem:
             elif self.loss == "hinge":
                 m = b * z[0]
                 f = 0.0 if m >= 1 else (1 - m) ** 2 / (2 * DELTA) if m > 1 - DELTA else 1 - m - DELTA / 2
+            elif self.loss == "logcosh":
+                f = math.log(math.cosh(z[0] - b))
+            elif self.loss == "squared-hinge":
+                f = max(0.0, 1 - b * z[0]) ** 2
             terms.append(weight / 1000 * f)
         total = math.fsum(weight / 1000 for weight in self.data.weights)
         return math.fsum(terms) / total + LAMBDA * math.fsum(v * v for v in x[free:])
@@ -380,7 +393,10 @@ def check_spread(problem, x):
         m = problem.b * z
         pieces = np.bincount((m > 1 - DELTA).astype(int) + (m >= 1), minlength=3)
         distance = min(np.abs(m - 1).min(), np.abs(m - 1 + DELTA).min())
-    elif problem.loss == "squared":
+    elif problem.loss == "squared-hinge":
+        m = problem.b * z
+        pieces, distance = np.bincount((m >= 1).astype(int), minlength=2), np.abs(m - 1).min()
+    elif problem.loss in ("squared", "logcosh"):
         return
     else:
         pieces, distance = np.array([(problem.b == label).sum() for label in labels[problem.loss]]), 1

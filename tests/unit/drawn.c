@@ -6,7 +6,8 @@
 
 const char *const drawn_methods[METHODS] = {"auto", "quadratic", "table", "refit", "exact"};
 const char *const drawn_streams[STREAMS] = {"iid", "sorted", "duplicated", "huge", "growing", "rare", "late"};
-static const char *const losses[] = {"logistic", "logistic", "squared", "huber", "hinge", "softmax"};
+static const char *const losses[] = {"logistic", "logistic",      "squared", "huber",  "hinge",
+                                     "softmax",  "squared-hinge", "logcosh", "logcosh"};
 static const char *const domains[] = {"none",         "none",   "none",         "none",    "ball:0.05",    "ball:0.4",
                                       "box:-0.1:0.3", "ball:5", "box:-100:100", "simplex", "box:0.01:0.5", "none"};
 static const char *const kinds[] = {"absolute", "absolute", "relative", "stat"};
@@ -249,6 +250,12 @@ static void write_options(struct drawn *drawn)
         snprintf(drawn->text + used, sizeof drawn->text - (size_t)used, " guarantee=estimate");
 }
 
+static size_t classes_of(const char *loss)
+{
+    unsigned traits = keepfit_loss_traits(loss);
+    return traits & KEEPFIT_LOSS_NUMBERS ? 0 : traits & KEEPFIT_LOSS_TWO_CLASSES ? 2 : 3;
+}
+
 void draw(struct drawn *drawn, uint64_t seed)
 {
     memset(drawn, 0, sizeof *drawn);
@@ -257,12 +264,12 @@ void draw(struct drawn *drawn, uint64_t seed)
     drawn->method = (size_t)(seed % METHODS);
     drawn->stream = seed >= ESTIMATED ? IID : (size_t)(seed / METHODS % STREAMS);
     drawn->loss = drawn->method == EXACT ? "squared" : losses[pick(drawn, COUNT(losses))];
-    drawn->classes = strcmp(drawn->loss, "softmax") == 0 ? 3 : drawn->loss[0] == 'l' || drawn->loss[1] == 'i' ? 2 : 0;
+    drawn->classes = classes_of(drawn->loss);
     drawn->count = 20 + pick(drawn, chance(drawn, 0.3) ? 131 : 40);
     drawn->features = 1 + pick(drawn, drawn->classes == 3 ? 10 : chance(drawn, 0.2) ? 30 : 12);
     if (is_unseen(drawn)) {
-        drawn->loss = "logistic";
-        drawn->classes = 2;
+        drawn->loss = chance(drawn, 0.6) ? "logistic" : "logcosh";
+        drawn->classes = classes_of(drawn->loss);
         drawn->features += chance(drawn, 0.5) ? 30 : 0; /* beyond some 32 coordinates Hessians are older than slopes */
         drawn->count += (drawn->features > 30 ? 4 : 20) * drawn->features;
     }

@@ -444,9 +444,9 @@ static bool is_left_alone(const char *loss, bool sparse, const char *more)
 
 static void test_ordinary(struct tap *tap)
 {
-    static const char *const losses[] = {"squared", "logistic", "huber", "softmax"};
+    static const char *const losses[] = {"squared", "logistic", "huber", "softmax", "logcosh"};
     bool alone = true;
-    for (size_t k = 0; k < 8; k++)
+    for (size_t k = 0; k < 10; k++)
         alone = alone && is_left_alone(losses[k / 2], k % 2, "") &&
                 is_left_alone(losses[k / 2], k % 2, "window=20 method=csvrg inner=5");
     tap_check(tap, alone, "columns near 0, and years, are not centred");

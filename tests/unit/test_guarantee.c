@@ -54,7 +54,7 @@ static void follow(const struct drawn *drawn, struct stage *stage, const keepfit
  * come): there is no gap then. */
 static bool has_optimum(const struct drawn *drawn, const struct stage *stage)
 {
-    if (!drawn->intercept || drawn->classes == 0 || strcmp(drawn->loss, "hinge") == 0)
+    if (!drawn->intercept || isfinite(kf_loss_find(drawn->loss)->settled))
         return true;
     for (size_t k = 0; k < stage->known; k++)
         if (stage->of[k] == 0)
@@ -83,8 +83,9 @@ static void find_rounding(const struct drawn *drawn, keepfit_fit *fit, struct st
     stage->floor = slope * slope / (4 * lambda);
     if (drawn->intercept) /* whose gradient, and so its rounding, is multiplied by how far the best one may be */
         stage->floor += 1e-11 * value;
-    /* That is a row's length times |x|, and with it its score's rounding; kinks leave nothing else to go by. */
-    if (drawn->intercept && (strcmp(drawn->loss, "huber") == 0 || strcmp(drawn->loss, "hinge") == 0))
+    /* That is a row's length times |x|, and with it its score's rounding; where there are no probabilities nothing else is left to go by. */
+    const struct kf_loss *loss = kf_loss_find(drawn->loss);
+    if (drawn->intercept && loss->concordance > 0 && !loss->probabilities)
         stage->floor += 1e-14 * (1 + sqrt(bend * square)) * (1 + sqrt(stage->bends * value / lambda));
 }
 

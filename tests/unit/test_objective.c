@@ -1,5 +1,5 @@
 /* Laws of losses and objectives: gradients against difference quotients, Hessians against those of gradients, curvature
- * bounds never below the curvature, slope bounds never below the slope; labels. */
+ * bounds never below the curvature, slope bounds never below the slope; what rounding may do to each, against more digits; labels. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -67,6 +67,133 @@ static void test_loss(struct tap *tap, const struct kf_loss *loss)
                   recalled_error, recalled_over);
     tap_check(tap, worst_curve <= 1 + 1e-12, "%s: the curve bound holds (%.3f)", loss->name, worst_curve);
     tap_check(tap, worst_slope <= 1 + 1e-12, "%s: the slope bound holds (%.3f)", loss->name, worst_slope);
+}
+
+/* ---- what proofs take for granted of a loss of one score (objective/loss.h) ---- */
+
+/* The same by other formulas, with eleven more digits in binary. */
+struct exact {
+    long double value, slope, curve;
+};
+
+static struct exact exact_hinge(long double short_by, long double b, long double delta)
+{
+    bool round = short_by > 0 && short_by < delta;
+    long double value = short_by <= 0 ? 0 : round ? short_by * short_by / (2 * delta) : short_by - delta / 2;
+    return (struct exact){value, short_by <= 0 ? 0 : round ? -b * short_by / delta : -b, round ? 1 / delta : 0};
+}
+
+static struct exact exactly(const char *loss, double z, double b, double delta)
+{
+    long double r = (long double)z - b, size = fabsl(r), margin = (long double)b * z, gone = fmaxl(1 - margin, 0);
+    long double small = expl(-fabsl(margin)), part = 1 / (1 + small), half = sinhl(size < 2 ? size / 2 : 0);
+    bool near = size <= delta;
+    if (strcmp(loss, "squared") == 0)
+        return (struct exact){r * r, 2 * r, 2};
+    if (strcmp(loss, "huber") == 0)
+        return (struct exact){near ? r * r : delta * (2 * size - delta), near ? 2 * r : copysignl(2 * delta, r),
+                              near ? 2 : 0};
+    if (strcmp(loss, "logcosh") == 0)
+        return (struct exact){size < 2 ? log1pl(2 * half * half) : size + log1pl(expl(-2 * size)) - logl(2), tanhl(r),
+                              1 / (coshl(r) * coshl(r))};
+    if (strcmp(loss, "logistic") == 0)
+        return (struct exact){log1pl(small) + fmaxl(-margin, 0), -b * (margin > 0 ? small * part : part),
+                              small * part * part};
+    if (strcmp(loss, "squared-hinge") == 0)
+        return (struct exact){gone * gone, -2 * b * gone, gone > 0 ? 2 : 0};
+    TAP_NEED(strcmp(loss, "hinge") == 0);
+    return exact_hinge(1 - margin, b, delta);
+}
+
+#define UNIT 0x1p-53L
+
+/* How far off, in units of itself. */
+static double units_off(double computed, long double exact)
+{
+    long double off = fabsl(computed - exact);
+    return off < 1e-300L ? 0 : (double)(off / fabsl(exact) / UNIT);
+}
+
+/* Whether a curvature recalled from a slope with all the error that it may have lies where a proof thinks. */
+static bool recalls(const struct kf_loss *loss, double slope, int units, long double exact)
+{
+    double there = slope * (1 + units * 0x1p-53), least;
+    loss->curves_of(1, &there, &least);
+    long double rounding = fabs(there) > 0.5 ? 0x1p-47L : 0x1p-46L * least, nothing = 0x1p-960L;
+    return least >= 0 && least <= exact + nothing && exact <= least + rounding + nothing;
+}
+
+/* Scores of all sizes, and near and far from their targets. */
+static void draw_score(struct kf_random *random, const struct kf_loss *loss, double *z, double *b)
+{
+    double size = pow(10, -12 + 15 * kf_random_unit(random)), sign = kf_random_unit(random) < 0.5 ? -1 : 1;
+    bool classes = loss->targets == KF_TWO_CLASSES;
+    *b = classes ? (kf_random_unit(random) < 0.5 ? -1 : 1) : kf_random_below(random, 3) * kf_random_normal(random);
+    *z = sign * (kf_random_unit(random) < 0.5 ? size : 6 * kf_random_unit(random)) +
+         (kf_random_unit(random) < 0.5 ? *b : 0);
+}
+
+static void test_units(struct tap *tap, const struct kf_loss *loss)
+{
+    struct kf_random random;
+    kf_random_seed(&random, 3);
+    double value_off = 0, slope_off = 0, curve_off = 0, own;
+    int unrecalled = 0, unbent = 0, changing = 0;
+    for (int trial = 0; trial < 200000; trial++) {
+        double z, b, delta = 0.3 + kf_random_unit(&random), blur = pow(10, -17 + 17 * kf_random_unit(&random));
+        draw_score(&random, loss, &z, &b);
+        struct exact exact = exactly(loss->name, z, b, delta);
+        double slope = loss->slope(z, b, delta);
+        value_off = fmax(value_off, units_off(loss->value(&z, 1, b, delta), exact.value));
+        slope_off = fmax(slope_off, units_off(slope, exact.slope));
+        loss->curve(&z, 1, b, delta, &own);
+        if (isfinite(loss->concordance) && exact.curve > 1e-290L)
+            curve_off = fmax(curve_off, units_off(own, exact.curve));
+        for (int units = -KF_SLOPE_UNITS; units <= KF_SLOPE_UNITS && loss->curves_of; units += KF_SLOPE_UNITS)
+            unrecalled += !recalls(loss, (double)exact.slope, units, exact.curve);
+        double there = z + (2 * kf_random_unit(&random) - 1) * blur, bend = loss->curve_bound(delta);
+        long double curve = exactly(loss->name, there, b, delta).curve;
+        if (loss->bend && fabs(there - z) <= blur)
+            bend = loss->bend(z, b, delta, slope, blur);
+        unbent += curve > bend * (1 + 0x1p-45L);
+        long double moved = fabsl((long double)there - z), most = loss->concordance * moved;
+        if (isfinite(loss->concordance) && curve > 1e-4000L && exact.curve > 1e-4000L)
+            changing += fabsl(logl(curve / exact.curve)) > most * (1 + 1e-9L) + 1e-14L;
+    }
+    tap_check(tap, value_off <= KF_VALUE_UNITS - 1 && slope_off <= KF_SLOPE_UNITS - 1,
+              "%s: value and slope are off by no more units than proofs think (%.2f, %.2f)", loss->name, value_off,
+              slope_off);
+    tap_check(tap, curve_off <= 60, "%s: a curvature is off by no more units of itself than proofs think (%.2f)",
+              loss->name, curve_off);
+    tap_check(tap, unrecalled == 0,
+              "%s: a recalled curvature is a lower bound, and one plus its rounding an upper one (%d)", loss->name,
+              unrecalled);
+    tap_check(tap, unbent == 0, "%s: no curvature nearby is above `bend` (%d)", loss->name, unbent);
+    tap_check(tap, changing == 0, "%s: curvatures change by exp(M |move|) at most (%d)", loss->name, changing);
+    tap_check(tap, isinf(loss->concordance) || loss->curves_of, "%s: what has a concordance recalls curvatures",
+              loss->name);
+}
+
+/* The option's choices are written where the table cannot be seen. */
+static void test_choices(struct tap *tap)
+{
+    char names[200] = "";
+    keepfit_option option;
+    for (size_t k = 0; kf_loss_entry(k); k++) {
+        const struct kf_loss *loss = kf_loss_entry(k);
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", k ? "|" : "", loss->network ? loss->network : loss->name);
+    }
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++)
+        if (strcmp(option.key, "loss") == 0)
+            tap_check(tap, strcmp(option.choices, names) == 0, "the option's choices are the table's losses: %s",
+                      names);
+    tap_check(tap,
+              keepfit_loss_traits("logcosh") == KEEPFIT_LOSS_NUMBERS &&
+                  keepfit_loss_traits("logistic") == (KEEPFIT_LOSS_TWO_CLASSES | KEEPFIT_LOSS_PROBABILITIES) &&
+                  keepfit_loss_traits("network:5") == (KEEPFIT_LOSS_MANY_CLASSES | KEEPFIT_LOSS_PROBABILITIES) &&
+                  keepfit_loss_traits("squared:5") == 0 && keepfit_loss_traits("cubic") == 0,
+              "what losses predict, by name");
 }
 
 /* The gradient of the whole objective, with weights, bias and regulariser, against difference quotients; and the Hessian
@@ -146,12 +273,15 @@ int main(void)
     struct tap tap = {0};
     for (size_t k = 0; kf_loss_entry(k); k++) {
         test_loss(&tap, kf_loss_entry(k));
+        if (kf_loss_entry(k)->slope)
+            test_units(&tap, kf_loss_entry(k));
         if (kf_loss_entry(k)->network)
             continue; /* test_network.c */
         test_gradient(&tap, kf_loss_entry(k)->name, "");
         test_gradient(&tap, kf_loss_entry(k)->name, "bias=2");
         test_gradient(&tap, kf_loss_entry(k)->name, "intercept=true");
     }
+    test_choices(&tap);
     test_labels(&tap);
     return tap_end(&tap);
 }

@@ -104,7 +104,7 @@ static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct f
     const struct kf_curvature *curvature = &hold->curvature;
     double inside[POINTS_MOST], stretched[POINTS_MOST], now[POINTS_MOST], v[FEATURES_MOST];
     struct kf_view view = kf_dense_view(problem->x);
-    if (!curvature->certified)
+    if (!curvature->certified || curvature->points == 0) /* all that were in it have left */
         return;
     found->certified++;
     found->shorter += curvature->reach < 0.9 * sqrt(curvature->leverage);
@@ -191,6 +191,7 @@ int main(int count, char **words)
     for (int kind = ALIKE; kind <= FEW; kind++) {
         test_stream(&tap, (enum kind)kind, "", streams);
         test_stream(&tap, (enum kind)kind, " intercept=true", streams / 2);
+        test_stream(&tap, (enum kind)kind, " loss=logcosh", streams / 2);
     }
     test_stream(&tap, FEW, " window=41 stage-budget=8", streams);
     return tap_end(&tap);

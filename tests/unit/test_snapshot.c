@@ -14,7 +14,7 @@ static void make_it_grow(struct cloud *cloud, const char *loss)
 {
     for (size_t j = 0; j < cloud->count; j++) {
         keepfit_point *point = &cloud->point[j];
-        if (strcmp(loss, "logistic") == 0 || strcmp(loss, "hinge") == 0)
+        if (keepfit_loss_traits(loss) & KEEPFIT_LOSS_TWO_CLASSES)
             point->target = j < 7 ? 1 : point->target > 0 ? 2 : 1;
         if (has_many_classes(loss) && j < POINTS / 2)
             point->target = point->target > 0 ? 5 : -3;
