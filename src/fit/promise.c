@@ -17,9 +17,10 @@
 
 #define STAGE_TOIL 1e8
 /* In passes. Methods by whole gradients need about sqrt(condition) ln(1/accuracy) rounds of 3: this is a condition of 1e6 and 5
- * digits. Those by sampled ones need condition/points ln(1/accuracy). */
+ * digits. Those by sampled ones need condition/points ln(1/accuracy), and 32 is that logarithm for 1e-14: twice as many. */
 #define PASSES_MOST 30000
-#define PASSES_MOST_SAMPLED 1000
+#define PASSES_LEAST_SAMPLED 1000
+#define PASSES_OF_CONDITION 64
 /* Newton's steps, each with a Hessian, its factor, and so many passes to find the length. */
 #define NEWTONS_MOST 200
 #define PASSES_OF_NEWTON 10
@@ -72,13 +73,21 @@ static bool has_no_optimum(keepfit_fit *fit)
 
 /* ---- patience ---- */
 
+static double passes_of_samples(const struct kf_problem *problem)
+{
+    const struct kf_objective *objective = &problem->objective;
+    double condition = kf_smoothness(objective) / (2 * objective->lambda);
+    double passes = PASSES_OF_CONDITION * condition / (double)problem->points.count;
+    return fmin(fmax(passes, PASSES_LEAST_SAMPLED), PASSES_MOST);
+}
+
 static double whole_toil(const keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->problem;
     const struct kf_objective *objective = &problem->objective;
     double pass = kf_pass_toil(problem);
     if (fit->running[fit->running_count - 1].method->scaled && !fit->choice.rival)
-        return fmax(STAGE_TOIL, PASSES_MOST_SAMPLED * pass);
+        return fmax(STAGE_TOIL, passes_of_samples(problem) * pass);
     if (!objective->type->has_hessian || kf_size(problem) > KF_DENSE_MOST)
         return fmax(STAGE_TOIL, PASSES_MOST * pass);
     return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_hessian_toil(problem) + PASSES_OF_NEWTON * pass));

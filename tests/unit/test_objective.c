@@ -123,6 +123,13 @@ static bool recalls(const struct kf_loss *loss, double slope, int units, long do
     return least >= 0 && least <= exact + nothing && exact <= least + rounding + nothing;
 }
 
+/* Under valgrind they have the digits of a double, and nothing can be judged by them. */
+static bool has_long_doubles(void)
+{
+    volatile long double one = 1, less = LDBL_EPSILON;
+    return one + less != one;
+}
+
 /* Scores of all sizes, and near and far from their targets. */
 static void draw_score(struct kf_random *random, const struct kf_loss *loss, double *z, double *b)
 {
@@ -273,7 +280,7 @@ int main(void)
     struct tap tap = {0};
     for (size_t k = 0; kf_loss_entry(k); k++) {
         test_loss(&tap, kf_loss_entry(k));
-        if (kf_loss_entry(k)->slope)
+        if (kf_loss_entry(k)->slope && has_long_doubles())
             test_units(&tap, kf_loss_entry(k));
         if (kf_loss_entry(k)->network)
             continue; /* test_network.c */
