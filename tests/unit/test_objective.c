@@ -1,5 +1,6 @@
 /* Laws of losses and objectives: gradients against difference quotients, Hessians against those of gradients, curvature
  * bounds never below the curvature, slope bounds never below the slope; what rounding may do to each, against more digits; labels. */
+#include <float.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
