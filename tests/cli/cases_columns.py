@@ -397,7 +397,7 @@ def case_names_that_are_no_text(box):
     box.write("turned.csv", b"b\xc3\xa4\xed\xa0\x80,a\xff\n2,1\n1,2\n4,4\n")
     same(predicted(box, "m.kf", "turned.csv"), predicted(box, "m.kf", "rows.csv"), "predictions")
     box.write("other.csv", b"b,a\xff\n2,1\n")
-    box.try_run("predict", "m.kf", "other.csv").refused(3, "missing 'b\\xc3").silent()
+    box.try_run("predict", "m.kf", "other.csv").refused(3, "missing 'b\u00e4\\xed\\xa0\\x80'").silent()
 
 
 @over((("squared", "1-squared", "numbers"), ("logistic", "1-logistic", "two"), ("softmax", "1-softmax", "three"), ("network", "2-network", "three")))
