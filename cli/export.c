@@ -57,6 +57,29 @@ static void libsvm_point(FILE *file, const keepfit_point *point, const struct ex
     fputc('\n', file);
 }
 
+/* Whether a feature or the target is called "weight" and then so many underscores. */
+static bool has_weight(const keepfit_schema *schema, size_t more)
+{
+    for (size_t k = 0; k <= schema->features; k++) {
+        const char *name = k == schema->features ? schema->target : schema->feature ? schema->feature[k] : NULL;
+        if (name && strncmp(name, "weight", 6) == 0 && strspn(name + 6, "_") == more && !name[6 + more])
+            return true;
+    }
+    return false;
+}
+
+/* The column of weights has a name of its own. */
+static void csv_weight(FILE *file, const keepfit_schema *schema)
+{
+    size_t more = 0;
+    csv_text(file, schema->weight ? schema->weight : "weight");
+    while (!schema->weight && has_weight(schema, more)) {
+        fputc('_', file);
+        more++;
+    }
+    fputc(',', file);
+}
+
 static void csv_head(FILE *file, const struct extent *extent)
 {
     const keepfit_schema *schema = &extent->schema;
@@ -67,8 +90,7 @@ static void csv_head(FILE *file, const struct extent *extent)
             fprintf(file, "x%llu", (unsigned long long)k);
         fputc(',', file);
     }
-    csv_text(file, schema->weight ? schema->weight : "weight");
-    fputc(',', file);
+    csv_weight(file, schema);
     csv_text(file, schema->target ? schema->target : "target");
     fputc('\n', file);
 }

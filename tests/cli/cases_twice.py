@@ -1,7 +1,7 @@
 """Two columns with one name: never one of them in silence."""
 
 from cases_columns import NAMES, predicted, table, trained
-from harness import numbers, same
+from harness import numbers, over, same
 
 
 def case_of_two_columns_of_a_name_none_is_taken_in_silence(box):
@@ -33,3 +33,21 @@ def case_a_target_with_the_name_of_a_feature(box):
     same(predicted(box, "m.kf", "bare.csv"), predicted(box, "m.kf", "rows.csv"), "predictions without the target")
     box.write("turned.csv", "a,a,b\n" + "".join("%r,%r,%r\n" % (a, y, b) for a, b, y in rows))
     box.try_run("predict", "m.kf", "turned.csv").refused(3, "more often than there 'a'").silent()
+
+
+def case_an_exported_weight_has_a_name_of_its_own(box):
+    """What was seen: a feature called weight made two columns of that name, which nobody can tell apart again."""
+    box.write("rows.csv", "weight,weight_,y\n1,2,0\n-1,0,1\n2,2,0\n")
+    box.run("train", "-q", "--journal", "j", "rows.csv")
+    box.run("export", "--to", "csv", "j", "again.csv")
+    same(box.read("again.csv").decode().split("\n")[:2], ["weight,weight_,weight__,y", "1,2,1,0"], "what was exported")
+    same(predicted(box, "--weight-column", "weight__", "j", "again.csv"), predicted(box, "j", "rows.csv"), "predictions")
+
+
+@over((("ä", "ä"), ("日本", "日本"), ("x\x01", "x\\x01"), ("x\x85", "x\\xc2\\x85"), ("😀" * 11, "😀" * 10 + "...")))
+def case_names_in_a_message_can_be_read(box, names):
+    """What was seen: a column called ä was reported as missing under the name \\xc3\\xa4."""
+    box.write("rows.csv", names[0] + ",b,y\n1,2,0\n-1,0,1\n2,2,0\n")
+    box.run("train", "-q", "-m", "m.kf", "rows.csv")
+    box.write("other.csv", "b,y\n1,2\n")
+    box.try_run("predict", "m.kf", "other.csv").refused(3, "missing '%s'" % names[1]).silent()
