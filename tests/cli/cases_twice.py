@@ -1,4 +1,4 @@
-"""Two columns with one name: never one of them in silence."""
+"""Names that are hard to tell apart: two columns with one name, names that are numbers or not ASCII."""
 
 from cases_columns import NAMES, predicted, table, trained
 from harness import numbers, over, same
@@ -51,3 +51,15 @@ def case_names_in_a_message_can_be_read(box, names):
     box.run("train", "-q", "-m", "m.kf", "rows.csv")
     box.write("other.csv", "b,y\n1,2\n")
     box.try_run("predict", "m.kf", "other.csv").refused(3, "missing '%s'" % names[1]).silent()
+
+
+def case_a_header_of_numbers_is_one_for_its_model(box):
+    """What was seen: trained with --header yes on columns called 2020, 2021 and 2022, predict took the header for a row, and so
+    answered one line too many, of columns in another order."""
+    box.write("rows.csv", "2020,2021,2022\n1,2,1\n-1,2,0\n3,1,2\n")
+    box.run("train", "-q", "--header", "yes", "-m", "m.kf", "--journal", "j", "rows.csv")
+    box.write("turned.csv", "2021,2020\n2,1\n2,-1\n1,3\n")
+    for source in ("m.kf", "j"):
+        same(predicted(box, source, "turned.csv"), predicted(box, "--header", "yes", "m.kf", "rows.csv"), "predictions")
+    box.run("train", "-q", "--journal", "j", "rows.csv")
+    same(box.run("inspect", "--json", "j").json["points"], 3, "points of the journal")
