@@ -57,6 +57,29 @@ static void libsvm_point(FILE *file, const keepfit_point *point, const struct ex
     fputc('\n', file);
 }
 
+/* Whether a feature or the target is called "weight" and then so many underscores. */
+static bool has_weight(const keepfit_schema *schema, size_t more)
+{
+    for (size_t k = 0; k <= schema->features; k++) {
+        const char *name = k == schema->features ? schema->target : schema->feature ? schema->feature[k] : NULL;
+        if (name && strncmp(name, "weight", 6) == 0 && strspn(name + 6, "_") == more && !name[6 + more])
+            return true;
+    }
+    return false;
+}
+
+/* The column of weights has a name of its own. */
+static void csv_weight(FILE *file, const keepfit_schema *schema)
+{
+    size_t more = 0;
+    csv_text(file, schema->weight ? schema->weight : "weight");
+    while (!schema->weight && has_weight(schema, more)) {
+        fputc('_', file);
+        more++;
+    }
+    fputc(',', file);
+}
+
 static void csv_head(FILE *file, const struct extent *extent)
 {
     const keepfit_schema *schema = &extent->schema;
@@ -67,8 +90,7 @@ static void csv_head(FILE *file, const struct extent *extent)
             fprintf(file, "x%llu", (unsigned long long)k);
         fputc(',', file);
     }
-    csv_text(file, schema->weight ? schema->weight : "weight");
-    fputc(',', file);
+    csv_weight(file, schema);
     csv_text(file, schema->target ? schema->target : "target");
     fputc('\n', file);
 }
@@ -152,36 +174,42 @@ static const char *liblinear_solver(const char *loss)
     return traits & KEEPFIT_LOSS_NUMBERS ? "L2R_L2LOSS_SVR" : "L2R_L2LOSS_SVC";
 }
 
-/* The first label is the positive one there. */
-static int liblinear_labels(FILE *file, const keepfit_description *model)
+/* Before anything is written: whether liblinear has such a model. */
+static int check_liblinear(const keepfit_description *model)
 {
-    if (!model->classification) {
-        fprintf(file, "nr_class 2\n");
+    if (strcmp(model->scale, "rows") == 0)
+        return fail(EXIT_DATA, "the model scales each row to unit norm, which liblinear does not");
+    if (!model->classification)
         return EXIT_DONE;
-    }
     if (model->classes < 2)
         return fail(EXIT_DATA, "liblinear has no model with fewer than two classes");
-    fprintf(file, "nr_class %zu\nlabel", model->classes);
-    for (size_t k = 0; k < model->classes; k++) {
-        double label = model->labels[model->outputs == 1 ? model->classes - 1 - k : k];
-        if (label != rint(label) || fabs(label) > 2147483647)
-            return fail(EXIT_DATA, "liblinear's labels are whole numbers, and %g is none", label);
-        fprintf(file, " %.0f", label);
-    }
-    fputc('\n', file);
+    for (size_t k = 0; k < model->classes; k++)
+        if (model->labels[k] != rint(model->labels[k]) || fabs(model->labels[k]) > 2147483647)
+            return fail(EXIT_DATA, "liblinear's labels are whole numbers, and %g is none", model->labels[k]);
     return EXIT_DONE;
+}
+
+/* The first label is the positive one there. */
+static void liblinear_labels(FILE *file, const keepfit_description *model)
+{
+    fprintf(file, "nr_class %zu\n", model->classification ? model->classes : 2);
+    if (!model->classification)
+        return;
+    fprintf(file, "label");
+    for (size_t k = 0; k < model->classes; k++)
+        fprintf(file, " %.0f", model->labels[model->outputs == 1 ? model->classes - 1 - k : k]);
+    fputc('\n', file);
 }
 
 static int model_liblinear(FILE *file, const keepfit_model *stored)
 {
     keepfit_description description, *model = &description;
     keepfit_model_describe(stored, model);
-    if (strcmp(model->scale, "rows") == 0)
-        return fail(EXIT_DATA, "the model scales each row to unit norm, which liblinear does not");
-    fprintf(file, "solver_type %s\n", liblinear_solver(model->loss));
-    int code = liblinear_labels(file, model);
+    int code = check_liblinear(model);
     if (code != EXIT_DONE)
         return code;
+    fprintf(file, "solver_type %s\n", liblinear_solver(model->loss));
+    liblinear_labels(file, model);
     fprintf(file, "nr_feature %llu\nbias 1\nw\n", (unsigned long long)model->features);
     for (uint64_t f = 0; f <= model->features; f++) {
         const double *weights = f < model->features ? model->weights + f * model->outputs : model->intercepts;

@@ -13,7 +13,7 @@
 
 /* Sums for --score. */
 struct score {
-    uint64_t rows, right;
+    uint64_t rows, right, unknown; /* unknown: of a class that the model does not have */
     double log_loss, square;
 };
 
@@ -50,10 +50,14 @@ static void score_row(struct predicting *predicting, double target)
         return;
     }
     double own = own_label(predicting, target), probability = 0;
+    bool has_class = false;
     score->right += predictor->prediction.value == own;
     for (size_t k = 0; k < about->classes; k++)
-        if (about->labels[k] == own)
+        if (about->labels[k] == own) {
             probability = predictor->probabilities[k];
+            has_class = true;
+        }
+    score->unknown += !has_class;
     bool known = !isnan(predictor->prediction.probability);
     score->log_loss -= known ? log(fmax(probability, 1e-300)) : NAN;
 }
@@ -116,7 +120,8 @@ static void follow_model(struct predicting *predicting)
         predictor_free(&next);
         return;
     }
-    predict_columns_suit(&predicting->columns, &next);
+    if (!predict_columns_suit(&predicting->columns, &next) && !predicting->arguments->quiet)
+        warn("%s: the new model has other classes than the columns of probabilities; start again for theirs", path);
     predictor_free(&predicting->predictor);
     predicting->predictor = next;
     predicting->warned = false;
@@ -166,6 +171,10 @@ static int finish(const struct predicting *predicting)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)info.skipped);
     if (!predicting->arguments->quiet)
         warn_cut(&info);
+    if (predicting->score.unknown && !predicting->arguments->quiet)
+        warn("%s: %llu row%s a class that the model does not have, and count%s as wrong, with a probability of 1e-300",
+             info.name, (unsigned long long)predicting->score.unknown,
+             predicting->score.unknown == 1 ? " has" : "s have", predicting->score.unknown == 1 ? "s" : "");
     if (predicting->arguments->score)
         print_score(&predicting->score, &predicting->predictor.about);
     return EXIT_DONE;

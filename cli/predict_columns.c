@@ -172,18 +172,23 @@ bool predict_columns_fit(const struct predict_columns *columns, const struct pre
            (!has_kind(columns, COLUMN_PROBABILITY) || has_probabilities(&predictor->about));
 }
 
-void predict_columns_suit(struct predict_columns *columns, const struct predictor *predictor)
-{
-    for (size_t k = 0; k < columns->class_count; k++)
-        columns->place[k] = predictor_class(predictor, columns->classes[k]);
-}
-
-/* ---- printing ---- */
-
 static size_t probability_columns(const struct predict_columns *columns)
 {
     return columns->one ? 1 : columns->class_count;
 }
+
+bool predict_columns_suit(struct predict_columns *columns, const struct predictor *predictor)
+{
+    size_t count = probability_columns(columns), found = 0;
+    for (size_t k = 0; k < columns->class_count; k++) {
+        columns->place[k] = predictor_class(predictor, columns->classes[k]);
+        found += k < count && columns->place[k] < predictor->about.classes;
+    }
+    bool each = has_kind(columns, COLUMN_PROBABILITY) || (has_kind(columns, COLUMN_SCORES) && columns->outputs > 1);
+    return !each || (found == count && (columns->one || count == predictor->about.classes));
+}
+
+/* ---- printing ---- */
 
 static void separate(size_t *printed)
 {

@@ -38,8 +38,8 @@ int predict_columns_make(struct predict_columns *columns, const char *list, cons
                          const struct predictor *predictor);
 /* Whether the columns can be had from this model too, */
 bool predict_columns_fit(const struct predict_columns *columns, const struct predictor *predictor);
-/* and then they are. */
-void predict_columns_suit(struct predict_columns *columns, const struct predictor *predictor);
+/* and then they are. False: its classes are others than those that have columns; what it does not have is NAN. */
+bool predict_columns_suit(struct predict_columns *columns, const struct predictor *predictor);
 void predict_columns_free(struct predict_columns *columns);
 
 /* A line of names, where there are several columns. */

@@ -35,19 +35,36 @@ static bool same_file(const char *one, const char *other)
     return strcmp(one, other) == 0;
 }
 
+/* What is said of a journal does nothing without one. */
+static int check_journal_options(const struct arguments *arguments)
+{
+    static const char *const others[] = {"sync", "segment-bytes", "checkpoint-seconds", "checkpoint-gradients"};
+    keepfit_options *options = arguments->options;
+    if (strcmp(arguments->resume, "check") != 0 && strcmp(arguments->resume, "append") != 0)
+        return fail_choice("--resume", arguments->resume, "check|append");
+    if (keepfit_options_given(options, "journal") && !*keepfit_options_get(options, "journal"))
+        return fail(EXIT_USAGE, "--journal names no folder");
+    if (*keepfit_options_get(options, "journal"))
+        return EXIT_DONE;
+    if (arguments->acknowledge)
+        return fail(EXIT_USAGE, "--acknowledge needs --journal");
+    if (strcmp(arguments->resume, "append") == 0)
+        return fail(EXIT_USAGE, "--resume append needs --journal");
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+        if (keepfit_options_given(options, others[k]))
+            return fail(EXIT_USAGE, "--%s needs --journal", others[k]);
+    return EXIT_DONE;
+}
+
 /* What cannot be written is told before the work, not after it. */
 static int check_outputs(const struct arguments *arguments)
 {
     const char *data = train_data(arguments);
     struct stat old;
     struct output probe;
-    bool check = strcmp(arguments->resume, "check") == 0;
-    if (!check && strcmp(arguments->resume, "append") != 0)
-        return fail_choice("--resume", arguments->resume, "check|append");
-    if (keepfit_options_given(arguments->options, "journal") && !*keepfit_options_get(arguments->options, "journal"))
-        return fail(EXIT_USAGE, "--journal names no folder");
-    if (arguments->acknowledge && !*keepfit_options_get(arguments->options, "journal"))
-        return fail(EXIT_USAGE, "--acknowledge needs --journal");
+    int usage = check_journal_options(arguments);
+    if (usage != EXIT_DONE)
+        return usage;
     if (arguments->save_every && !arguments->model)
         return fail(EXIT_USAGE, "--save-every needs --model");
     if (arguments->model && is_standard(arguments->model))

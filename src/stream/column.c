@@ -97,9 +97,7 @@ static size_t usual_target(const struct kf_columns *columns, const keepfit_schem
 {
     for (size_t u = 0; columns->name && u < USUAL; u++)
         for (size_t k = 0; k < columns->count; k++) {
-            bool feature = false;
-            for (size_t f = 0; schema && schema->feature && f < schema->features; f++)
-                feature |= strcmp(schema->feature[f], columns->name[k]) == 0;
+            bool feature = schema && schema->feature && kf_is_feature(schema, columns->name[k]);
             if (k != columns->weight && !feature && strcasecmp(columns->name[k], usual[u]) == 0)
                 return k;
         }
@@ -129,11 +127,26 @@ static size_t target_by_number(const struct kf_columns *columns, const struct kf
     return at && at <= others ? column_at(columns, at - 1) : last_column(columns);
 }
 
+/* The target by its name. Where a feature has that name too, only the place that the target had can be it, and only if the
+ * features of that name have columns of their own. */
+static size_t named_target(const struct kf_columns *columns, const keepfit_schema *schema)
+{
+    size_t column = kf_columns_find(columns, schema->target, 0), more = 0;
+    if (column == KF_NO_COLUMN || !schema->feature || !kf_is_feature(schema, schema->target))
+        return column;
+    for (size_t k = 0; k < columns->count; k++)
+        more += strcmp(columns->name[k], schema->target) == 0;
+    for (size_t f = 0; f < schema->features; f++)
+        more -= strcmp(schema->feature[f], schema->target) == 0;
+    column = more == 1 && schema->target_at ? column_at(columns, schema->target_at - 1) : KF_NO_COLUMN;
+    return column != KF_NO_COLUMN && strcmp(columns->name[column], schema->target) == 0 ? column : KF_NO_COLUMN;
+}
+
 static size_t default_target(const struct kf_columns *columns, const struct kf_wanted *wanted)
 {
     const keepfit_schema *schema = wanted->schema;
     bool named = schema && schema->feature && columns->name;
-    size_t column = schema && schema->target ? kf_columns_find(columns, schema->target, 0) : KF_NO_COLUMN;
+    size_t column = schema && schema->target ? named_target(columns, schema) : KF_NO_COLUMN;
     if (column == KF_NO_COLUMN && !(named && schema->target))
         column = usual_target(columns, schema);
     if (column != KF_NO_COLUMN || named)
@@ -211,14 +224,31 @@ static keepfit_status describe(const struct kf_columns *columns, struct kf_input
     return good ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
+/* A target that was found by its name must be the only column of that name, if it is read. */
+static keepfit_status check_default(const struct kf_columns *columns, const struct kf_input *input,
+                                    keepfit_error *error)
+{
+    const struct kf_wanted *wanted = &input->wanted;
+    const char *name = columns->name && columns->target != KF_NO_COLUMN ? columns->name[columns->target] : NULL;
+    char quote[KF_QUOTE_SIZE];
+    bool known = name && wanted->schema && wanted->schema->feature && kf_is_feature(wanted->schema, name);
+    size_t first = name && wanted->targets && !known ? kf_columns_find(columns, name, 0) : KF_NO_COLUMN;
+    if (first == KF_NO_COLUMN || kf_columns_find(columns, name, first + 1) == KF_NO_COLUMN)
+        return KEEPFIT_OK;
+    kf_quote(quote, name, name + strlen(name));
+    return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "two columns are called '%s'; give --target its number",
+                      quote);
+}
+
 static keepfit_status choose_target(struct kf_columns *columns, const char *target, const struct kf_input *input,
                                     keepfit_error *error)
 {
     const char *source = input->name;
     keepfit_status status = KEEPFIT_OK;
-    if (!target)
+    if (!target) {
         columns->target = default_target(columns, &input->wanted);
-    else if (strcmp(target, "none") != 0)
+        status = check_default(columns, input, error);
+    } else if (strcmp(target, "none") != 0)
         status = find_column(columns, "target", target, &columns->target, source, error);
     if (status == KEEPFIT_OK && columns->weight != KF_NO_COLUMN && columns->target == columns->weight)
         status = kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "column %zu cannot be both target and weight",

@@ -34,6 +34,9 @@ size_t kf_columns_find(const struct kf_columns *columns, const char *name, size_
 /* Whether a target is usually called so. */
 bool kf_is_usual_target(const char *name);
 
+/* Whether a feature has that name; the schema has names. */
+bool kf_is_feature(const keepfit_schema *schema, const char *name);
+
 /* Between column.c and match.c: gives each column its feature by name. */
 keepfit_status kf_columns_match(struct kf_columns *columns, const struct kf_input *input, keepfit_error *error);
 

@@ -302,11 +302,24 @@ static void look_at(struct first *first, const struct cell *cell, size_t column)
         first->counted[from] &= number && value == (double)(before + from);
 }
 
+/* Whether all features have their names in the line, which may be numbers, such as years. */
+static bool has_all_names(const struct kf_columns *columns, const keepfit_schema *schema)
+{
+    if (!schema || !schema->feature || !schema->features)
+        return false;
+    for (size_t f = 0; f < schema->features; f++)
+        if (kf_columns_find(columns, schema->feature[f], 0) == KF_NO_COLUMN)
+            return false;
+    return true;
+}
+
 /* Whether the line names the columns. A row whose class is a text has one cell that is no number, too. */
 static bool is_header(const struct csv *reader, const struct first *first)
 {
     const struct kf_input *input = reader->input;
     const keepfit_schema *schema = input->wanted.schema;
+    if (has_all_names(&reader->columns, schema))
+        return true;
     if (first->names != 1 || reader->columns.count == 1 || input->wanted.texts == KF_TEXTS_NEVER)
         return first->names > 0;
     const char *name = reader->columns.name[first->name], *target = input->options->target;

@@ -47,7 +47,17 @@ static bool same_text(const char *one, const char *other)
     return one && strcmp(one, other) == 0;
 }
 
-static void match(struct kf_columns *columns, const keepfit_schema *schema, bool *found, struct list *extra)
+bool kf_is_feature(const keepfit_schema *schema, const char *name)
+{
+    for (size_t f = 0; f < schema->features; f++)
+        if (strcmp(schema->feature[f], name) == 0)
+            return true;
+    return false;
+}
+
+/* `often` gets the names that stand more often than among the features: nobody knows which of the columns is meant. */
+static void match(struct kf_columns *columns, const keepfit_schema *schema, bool *found, struct list *extra,
+                  struct list *often)
 {
     for (size_t k = 0; k < columns->count; k++) {
         const char *name = columns->name[k];
@@ -58,15 +68,22 @@ static void match(struct kf_columns *columns, const keepfit_schema *schema, bool
         columns->feature[k] = feature;
         if (feature != KF_NO_COLUMN)
             found[feature] = true;
+        else if (kf_is_feature(schema, name))
+            list_add(often, name);
         else if (!same_text(schema->target, name) && !same_text(schema->weight, name))
             list_add(extra, name);
     }
 }
 
 static keepfit_status refuse(const struct kf_input *input, const struct list *missing, const struct list *extra,
-                             keepfit_error *error)
+                             const struct list *often, keepfit_error *error)
 {
     const struct kf_wanted *wanted = &input->wanted;
+    if (often->count)
+        return kf_fail_at(
+            error, KEEPFIT_DATA, input->name, 0, 0,
+            "the columns are not those of the %s: more often than there %s; rename all but the one that is meant",
+            wanted->fixed ? "model" : "points before", often->text);
     return kf_fail_at(
         error, KEEPFIT_DATA, input->name, 0, 0, "the columns are not those of the %s: %s%s%s%s%s%s",
         wanted->fixed ? "model" : "points before", missing->count ? "missing " : "", missing->text,
@@ -78,18 +95,18 @@ keepfit_status kf_columns_match(struct kf_columns *columns, const struct kf_inpu
 {
     const struct kf_wanted *wanted = &input->wanted;
     const keepfit_schema *schema = wanted->schema;
-    struct list missing = {.used = 0}, extra = {.used = 0};
+    struct list missing = {.used = 0}, extra = {.used = 0}, often = {.used = 0};
     bool *found = kf_allocate(schema->features, sizeof *found);
     if (!found)
         return kf_fail_memory(error);
-    match(columns, schema, found, &extra);
+    match(columns, schema, found, &extra, &often);
     for (size_t f = 0; f < schema->features; f++)
         if (!found[f])
             list_add(&missing, schema->feature[f]);
     free(found);
     columns->features = schema->features;
-    if (missing.count || (extra.count && !wanted->spare))
-        return refuse(input, &missing, &extra, error);
+    if (missing.count || often.count || (extra.count && !wanted->spare))
+        return refuse(input, &missing, &extra, &often, error);
     if (!wanted->fixed && columns->target == KF_NO_COLUMN && schema->target && !input->options->target)
         return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "there is no column '%.60s', the target",
                           schema->target);

@@ -7,16 +7,42 @@
 
 #define QUOTED_BYTES 40
 
+/* How many bytes of UTF-8 the character has that begins here, if it is one of more than ASCII that is no control
+ * character; otherwise 0. */
+static size_t printed_bytes(const char *text, const char *stop)
+{
+    static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
+    unsigned char first = (unsigned char)*text;
+    size_t count = first >= 0xf0 && first < 0xf8 ? 4 : first >= 0xe0 ? 3 : 2;
+    uint32_t code = first & (0xffu >> (count + 1));
+    if (first < 0xc2 || first >= 0xf8 || (size_t)(stop - text) < count)
+        return 0;
+    for (size_t k = 1; k < count; k++) {
+        unsigned char next = (unsigned char)text[k];
+        if ((next & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (next & 0x3f);
+    }
+    bool good = code >= least[count] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return good ? count : 0;
+}
+
 char *kf_quote(char quote[KF_QUOTE_SIZE], const char *text, const char *end)
 {
     char *to = quote;
     const char *stop = end - text > QUOTED_BYTES ? text + QUOTED_BYTES : end;
     for (; text < stop; text++) {
         unsigned char c = (unsigned char)*text;
-        if (c >= ' ' && c < 0x7f)
+        size_t bytes = printed_bytes(text, stop);
+        if (bytes) {
+            memcpy(to, text, bytes);
+            to += bytes;
+            text += bytes - 1;
+        } else if (c >= ' ' && c < 0x7f) {
             *to++ = (char)c;
-        else
+        } else {
             to += snprintf(to, 5, "\\x%02x", c);
+        }
     }
     strcpy(to, stop < end ? "..." : "");
     return quote;

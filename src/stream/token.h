@@ -11,7 +11,8 @@
 
 #define KF_QUOTE_SIZE 176 /* 40 bytes at 4 characters each, dots, NUL */
 
-/* [text, end) made fit for a message: at most 40 bytes of it, what cannot be printed as \xNN. Returns quote.
+/* [text, end) made fit for a message: at most 40 bytes of it, what is neither printed ASCII nor UTF-8
+ * as \xNN. Returns quote.
  */
 char *kf_quote(char quote[KF_QUOTE_SIZE], const char *text, const char *end);
 

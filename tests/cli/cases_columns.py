@@ -74,7 +74,7 @@ def case_any_order_of_columns(box, order):
        ("two missing, one unknown", ("age", "height", "verdict"), ["missing 'amount', 'hour'", "not known 'height'"]),
        ("one unknown", NAMES + ("height",), ["not known 'height'", "--extra-features"]),
        ("unknown in place of the label", ("amount", "hour", "age", "label2"), ["not known 'label2'"]),
-       ("a feature twice", ("amount", "hour", "hour", "age"), ["not known 'hour'"]),
+       ("a feature twice", ("amount", "hour", "hour", "age"), ["more often than there 'hour'", "rename"]),
        ("other case", ("Amount", "hour", "age"), ["missing 'amount'", "not known 'Amount'"])))
 def case_columns_that_are_not_the_models(box, case):
     rows = trained(box)
@@ -159,8 +159,9 @@ def case_a_score_needs_the_label(box):
     right = sum(label == row[3] for label, row in zip(found, rows)) / len(rows)
     assert 0.5 < right < 1 and near(float(words[1]), right), words
     box.write("unknown.csv", table([row[:3] + ["who knows"] for row in rows], NAMES))
-    words = box.run("predict", "--score", "m.kf", "unknown.csv").error.split()
-    assert float(words[1]) == 0 and float(words[3]) > 100, words
+    warning, score = box.run("predict", "--score", "m.kf", "unknown.csv").error.splitlines()
+    assert "unknown.csv: %d rows have a class that the model does not have" % len(rows) in warning, warning
+    assert float(score.split()[1]) == 0 and float(score.split()[3]) > 100, score
 
 
 @over(("npy", "idx"))
@@ -396,7 +397,7 @@ def case_names_that_are_no_text(box):
     box.write("turned.csv", b"b\xc3\xa4\xed\xa0\x80,a\xff\n2,1\n1,2\n4,4\n")
     same(predicted(box, "m.kf", "turned.csv"), predicted(box, "m.kf", "rows.csv"), "predictions")
     box.write("other.csv", b"b,a\xff\n2,1\n")
-    box.try_run("predict", "m.kf", "other.csv").refused(3, "missing 'b\\xc3").silent()
+    box.try_run("predict", "m.kf", "other.csv").refused(3, "missing 'b\u00e4\\xed\\xa0\\x80'").silent()
 
 
 @over((("squared", "1-squared", "numbers"), ("logistic", "1-logistic", "two"), ("softmax", "1-softmax", "three"), ("network", "2-network", "three")))
@@ -579,3 +580,18 @@ def case_a_followed_model_may_grow(box):
     box.run("train", "-q", "--loss", "softmax", "-m", "m.kf", "b.svm")
     same([live.ask("0 1:1\n"), live.ask("0 2:5\n")], ["1", "3"], "answers")
     same(live.end(), "", "messages")
+
+
+@over((("--class", "fraud"), ("--output", "label,probability")))
+def case_a_followed_model_with_other_classes_says_so(box, words):
+    """What was seen: the probability of a class that the new model does not have became 'nan', without a word."""
+    rows = trained(box)
+    live = Live(box, "--format", "csv", "--follow-model", *words, "m.kf")
+    live.send("amount,hour,age\n")
+    if words[0] == "--output":
+        live.line()
+    live.ask("3,0,0\n")
+    trained(box, rows=[row[:3] + ["good" if row[3] == "ok" else "bad"] for row in rows])
+    answers = [live.ask("3,0,0\n") for _ in range(2)]
+    same(answers, ["nan"] * 2 if words[0] == "--class" else ["bad,nan,nan"] * 2, "answers")
+    same(live.end().count("m.kf: the new model has other classes"), 1, "warnings")

@@ -81,6 +81,21 @@ def case_acknowledge(box):
     out = box.run(*TRAIN, "--journal", "j", "--acknowledge", "all.svm").text.split()
     same([int(n) for n in out], list(range(1, 61)), "acknowledged")
     box.try_run(*TRAIN, "--acknowledge", "all.svm").refused(2, "--acknowledge needs --journal")
+
+
+@over(("--resume append", "--sync none", "--segment-bytes 100000", "--checkpoint-seconds 5", "--checkpoint-gradients 100"))
+def case_what_is_said_of_a_journal_needs_one(box, words):
+    """What was seen: without --journal they did nothing, without a word."""
+    box.write("all.svm", "1 1:1\n2 1:2\n")
+    box.try_run("train", *words.split(), "all.svm").refused(2, words.split()[0], "needs --journal").silent()
+    box.run("train", "--journal", "j", *words.split(), "all.svm")
+
+
+def case_no_half_of_a_liblinear_model(box):
+    """What was seen: a model that liblinear cannot have left its first line on standard output."""
+    box.write("one.svm", "1 1:1\n1 1:2\n")
+    box.run("train", "--loss", "logistic", "-m", "m.kf", "one.svm")
+    box.try_run("export", "--to", "liblinear", "m.kf").refused(3, "fewer than two classes").silent()
     box.try_run(*TRAIN, "--journal", "", "all.svm").refused(2, "--journal names no folder")
 
 

@@ -132,6 +132,8 @@ def case_label_unknown_to_the_model(box):
     box.write("other.svm", "7 1:1\n")
     box.run("train", "--loss", "logistic", "-m", "m.kf", "data.svm")
     result = box.run("predict", "--score", "m.kf", "other.svm")
+    assert "other.svm: 1 row has a class that the model does not have" in result.error, result.error
+    result = box.run("predict", "--score", "--quiet", "m.kf", "other.svm")
     score = score_of(result)
     assert score["accuracy"] == 0 and score["log-loss"] > 100 and math.isfinite(score["log-loss"]), result.error
 

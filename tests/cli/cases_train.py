@@ -10,7 +10,7 @@ from harness import TRACE_HEAD, libsvm, near, numbers, over, read_trace, same, t
 
 METHODS = ("auto", "csvrg", "gd", "sgd", "sgd-sparse", "svrg", "saga", "sarah", "katyusha", "strsaga", "dynasaga", "ssvrg",
            "exact", "refit", "quadratic", "table")
-LOSSES = ("squared", "logistic", "huber", "hinge", "softmax")
+LOSSES = ("squared", "logistic", "huber", "logcosh", "hinge", "squared-hinge", "softmax")
 DOMAINS = ("none", "ball:1", "box:-1:1", "simplex")
 CONTRACT = ("method", "loss", "lambda", "epsilon", "stages", "features", "fo", "steps", "seconds", "objective", "bound",
             "max_gap")
