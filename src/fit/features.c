@@ -1,5 +1,4 @@
 /* What this build offers, gathered from the families' own tables. */
-#include <stdio.h>
 #include <string.h>
 
 #include "domain/domain.h"
@@ -62,8 +61,10 @@ unsigned keepfit_loss_traits(const char *name)
         [KF_TWO_CLASSES] = KEEPFIT_LOSS_TWO_CLASSES,
         [KF_MANY_CLASSES] = KEEPFIT_LOSS_MANY_CLASSES,
     };
-    char family[32]; /* what stands before a colon */
-    snprintf(family, sizeof family, "%.*s", (int)strcspn(name, ":"), name);
+    char family[32] = ""; /* what stands before a colon */
+    size_t length = strcspn(name, ":");
+    if (length < sizeof family)
+        memcpy(family, name, length);
     const struct kf_loss *loss = kf_loss_find(family);
     if (!loss || (strchr(name, ':') && !loss->network))
         return 0;

@@ -50,7 +50,8 @@ static keepfit_no_proof why_no_proof(const keepfit_fit *fit)
         return KEEPFIT_NOT_CONVEX;
     if (!(lambda > 0))
         return KEEPFIT_NO_LAMBDA;
-    if (!fit->running[fit->running_count - 1].method->holds_epsilon)
+    const struct kf_method *method = fit->running[fit->running_count - 1].method;
+    if (!method->holds_epsilon || (method->targetless && !kf_bounds_gap(&fit->problem)))
         return KEEPFIT_NO_PROMISE;
     return options->guarantee == KF_GUARANTEE_PROVED ? KEEPFIT_PROVES : KEEPFIT_ESTIMATES;
 }

@@ -39,6 +39,7 @@ const struct kf_method kf_gd = {
     .name = "gd",
     .summary = "gradient descent: full gradients until the proved bound is at most epsilon, at most T steps a stage",
     .holds_epsilon = true,
+    .targetless = true,
     .draws_from = -1,
     .state_size = sizeof(struct gd),
     .create = gd_create,

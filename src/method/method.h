@@ -17,6 +17,7 @@ struct kf_method {
     bool scaled;          /* moves the iterate through iterate.h alone, so it may be scaled */
     bool looks_back;      /* reads the iterate before the last step; with a free intercept only the dense one can */
     bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound and problem->target */
+    bool targetless;      /* but no target: where there is no bound either (an intercept), it promises nothing */
     size_t state_size;
     /* Registers vectors, reads options. The state is zeroed before. */
     keepfit_status (*create)(struct kf_problem *problem, void *state, keepfit_error *error);
