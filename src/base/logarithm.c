@@ -7,6 +7,8 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #define LN2_HIGH 0x1.62e42fefa38p-1 /* times any exponent: exact */
 #define LN2_LOW 0x1.ef35793c7673p-45
@@ -27,10 +29,20 @@ static double from_parts(int k, double f, double small)
     return k * LN2_HIGH - ((half - tail) - f);
 }
 
-/* x = 2^k m, sqrt(1/2) <= m < sqrt(2) */
+/* x = 2^k m, sqrt(1/2) <= m < sqrt(2); x > 0 and finite. Its bits are the exponent, with 1023 added, and the fraction. */
 static double split(double x, int *k)
 {
-    double m = frexp(x, k);
+    *k = 0;
+    if (x < 0x1p-1022) { /* its exponent does not say how small it is */
+        x *= 0x1p54;
+        *k = -54;
+    }
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    *k += (int)(bits >> 52) - 1022;
+    bits = (bits & 0xfffffffffffffull) | 0x3fe0000000000000ull; /* m between 1/2 and 1 */
+    double m;
+    memcpy(&m, &bits, sizeof m);
     if (m < 0x1.6a09e667f3bcdp-1) {
         m *= 2;
         (*k)--;

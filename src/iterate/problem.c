@@ -170,10 +170,11 @@ static void spread_vector(double *vector, size_t width, const struct kf_objectiv
 
 bool kf_problem_resize(struct kf_problem *problem, size_t slots, size_t outputs)
 {
-    struct kf_objective *objective = &problem->objective, old = *objective, larger = *objective;
-    assert(slots >= old.slots && outputs >= old.outputs);
-    if (slots == old.slots && outputs == old.outputs)
+    struct kf_objective *objective = &problem->objective;
+    assert(slots >= objective->slots && outputs >= objective->outputs);
+    if (slots == objective->slots && outputs == objective->outputs)
         return true;
+    struct kf_objective old = *objective, larger = old;
     larger.slots = slots;
     larger.outputs = outputs;
     if (objective->hidden)

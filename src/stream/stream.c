@@ -43,13 +43,15 @@ struct keepfit_stream {
     size_t position;  /* in the plan */
     uint64_t earlier; /* points given out live, before they were kept */
 
-    struct kf_ahead *ahead;     /* live: the thread that reads, once it has been started */
-    struct kf_progress reading; /* where the reader stands; the thread's */
-    uint64_t read;              /* points read so far; the thread's */
-    bool alone;                 /* no thread could be had */
+    struct kf_ahead *ahead; /* live: the thread that reads, once it has been started */
+    bool alone;             /* no thread could be had */
 
     double *scaled; /* live: room for a scaled row */
     size_t scaled_capacity;
+
+    char apart[64]; /* what follows is the thread's, and written at every row: not in a cache line that others read */
+    struct kf_progress reading; /* where the reader stands */
+    uint64_t read;              /* points read so far */
 };
 
 static void close_reader(keepfit_stream *stream)
