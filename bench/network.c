@@ -77,12 +77,12 @@ static keepfit_fit *make_fit(const char *units, const char *method, const char *
 /* Points of weight 0 have no stage; then they are given one. */
 static void fill(keepfit_fit *fit, struct kf_random *random, size_t rows)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     for (size_t j = 0; j < rows; j++)
         push(fit, random, 0);
     for (size_t j = 0; j < rows; j++)
-        problem->points.place[j].weight = 1;
-    problem->objective.weight_total = (double)rows;
+        task->problem.points.place[j].weight = 1;
+    task->problem.objective.weight_total = (double)rows;
 }
 
 static void print(const char *what, const char *units, size_t rows, double seconds, double times)
@@ -127,15 +127,15 @@ int main(int count, char **words)
     keepfit_fit *fit = make_fit(loss, "svrg", "1");
     fill(fit, &random, rows);
     push(fit, &random, 1);
-    struct kf_problem *problem = &fit->problem;
-    double *sum = kf_borrow(problem), least[2] = {INFINITY, INFINITY};
-    kf_read(problem);
+    struct kf_task *task = &fit->task;
+    double *sum = kf_borrow(task), least[2] = {INFINITY, INFINITY};
+    kf_read(task);
     for (int round = 0; round < ROUNDS; round++) {
         double start = now();
-        kf_gradient_sum(&problem->objective, problem->x, rows, sum, NULL, problem->factors[0]);
+        kf_gradient_sum(&task->problem.objective, task->iterate.x, rows, sum, NULL, task->vectors.factors[0]);
         least[0] = fmin(least[0], now() - start);
         start = now();
-        kf_objective_value(&problem->objective, problem->x);
+        kf_objective_value(&task->problem.objective, task->iterate.x);
         least[1] = fmin(least[1], now() - start);
     }
     print("gradient of a pass", units, rows, least[0], (double)rows);

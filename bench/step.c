@@ -65,8 +65,8 @@ static keepfit_fit *make_fit(const char *method, size_t rows, struct maker *make
         running->method = kf_method_find("saga");
         running->state = calloc(1, running->method->state_size);
         fit->asked = running->method;
-        fit->problem.options = fit->options;
-        if (!running->state || running->method->create(&fit->problem, running->state, NULL) != KEEPFIT_OK)
+        fit->task.problem.options = fit->options;
+        if (!running->state || running->method->create(&fit->task, running->state, NULL) != KEEPFIT_OK)
             exit(1);
     }
     keepfit_options_free(options);
@@ -81,7 +81,7 @@ static void set_inner(keepfit_fit *fit, uint64_t steps)
     if (strcmp(running->method->name, "saga") == 0) {
         running->method->destroy(running->state);
         memset(running->state, 0, running->method->state_size);
-        if (running->method->create(&fit->problem, running->state, NULL) != KEEPFIT_OK)
+        if (running->method->create(&fit->task, running->state, NULL) != KEEPFIT_OK)
             exit(1);
     }
 }
@@ -101,14 +101,14 @@ static double stage_time(keepfit_fit *fit, struct maker *maker, uint64_t steps)
  * the loss. Sparse, x and the sum lie side by side, as in the scaled iterate. */
 static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest, bool sum)
 {
-    const struct kf_points *points = &fit->problem.points;
-    const struct kf_kernels *kernels = fit->problem.objective.kernels;
-    size_t size = kf_size(&fit->problem);
+    const struct kf_points *points = &fit->task.problem.points;
+    const struct kf_kernels *kernels = fit->task.problem.objective.kernels;
+    size_t size = kf_size(&fit->task.problem);
     double *x = kf_allocate_numbers(2 * size + 64), *m = x + (size + 7) / 8 * 8, sink = 0;
     double start = now();
-    kf_sampler_start(&fit->problem, points->count, steps, NULL);
+    kf_sampler_start(&fit->task, points->count, steps, NULL);
     for (uint64_t t = 0; t < steps && x; t++) {
-        size_t drawn = kf_sampler_next(&fit->problem);
+        size_t drawn = kf_sampler_next(&fit->task);
         for (int k = 0; k <= newest; k++) {
             keepfit_row row = kf_points_row(points, k ? points->count - 1 : drawn);
             double z;
@@ -137,13 +137,13 @@ static double bare_time(keepfit_fit *fit, uint64_t steps, bool newest, bool sum)
 
 static int bench_pass(keepfit_fit *fit, size_t features, size_t nnz, size_t threads)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     double best = 1e30;
-    problem->objective.threads = threads;
+    task->problem.objective.threads = threads;
     for (int repeat = 0; repeat < 7; repeat++) {
         double start = now();
-        kf_gradient_sum(&problem->objective, kf_read(problem), problem->points.count, kf_borrow(problem), NULL,
-                        problem->factors[0]);
+        kf_gradient_sum(&task->problem.objective, kf_read(task), task->problem.points.count, kf_borrow(task), NULL,
+                        task->vectors.factors[0]);
         double time = now() - start;
         best = time < best ? time : best;
     }

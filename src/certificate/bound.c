@@ -19,14 +19,14 @@ struct decrement {
 };
 
 /* Free coordinates have no part of x in v, though at_x has numbers for them. */
-static struct decrement measure_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
+static struct decrement measure_decrement(const struct kf_curvature *curvature, const struct kf_task *task,
                                           const struct kf_tracked *tracked)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     double mean = kf_inverse_weight(objective), ridge = 2 * objective->lambda, unit = 6 * KF_UNIT, sums[4];
     size_t free = objective->free;
-    struct kf_decrement rest = {tracked->sum + free,    problem->x + free,   curvature->at_sum + free,
-                                curvature->at_x + free, tracked->off + free, curvature->width + free};
+    struct kf_decrement rest = {tracked->sum + free,    task->iterate.x + free, curvature->at_sum + free,
+                                curvature->at_x + free, tracked->off + free,    curvature->width + free};
     objective->kernels->decrement(curvature->size - free, mean, ridge, unit, &rest, sums);
     struct decrement found = {sums[0], sums[1], sums[2], sums[3]};
     for (size_t k = 0; k < free; k++) {
@@ -39,11 +39,11 @@ static struct decrement measure_decrement(const struct kf_curvature *curvature, 
     return found;
 }
 
-double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
+double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_task *task,
                               const struct kf_tracked *tracked)
 {
-    struct decrement found = measure_decrement(curvature, problem, tracked);
-    double mean = kf_inverse_weight(&problem->objective), ridge = 2 * problem->objective.lambda;
+    struct decrement found = measure_decrement(curvature, task, tracked);
+    double mean = kf_inverse_weight(&task->problem.objective), ridge = 2 * task->problem.objective.lambda;
     double theta = mean * curvature->sum_off + ridge * curvature->x_off +
                    6 * KF_UNIT * (mean * curvature->sum_length + ridge * curvature->x_length);
     double square = fmax(found.product, 0) + found.widths * theta + kf_gamma((double)curvature->size + 8) * found.sizes;
@@ -93,11 +93,11 @@ double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct 
     return bound * KF_UPWARD + KF_UNDERFLOW;
 }
 
-double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem,
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_task *task,
                           const struct kf_tracked *tracked, double enough)
 {
     if (!curvature->certified)
         return INFINITY;
-    return kf_curvature_bound_at(curvature, problem, kf_curvature_decrement(curvature, problem, tracked),
-                                 kf_curvature_shrinkage(curvature, problem, curvature->stretch), 1, enough);
+    return kf_curvature_bound_at(curvature, &task->problem, kf_curvature_decrement(curvature, task, tracked),
+                                 kf_curvature_shrinkage(curvature, &task->problem, curvature->stretch), 1, enough);
 }

@@ -129,7 +129,7 @@ static bool reserve_columns(struct kf_curvature *curvature)
     return KF_RESERVE(curvature->columns, curvature->columns_capacity, 2 * KF_COLUMNS * (curvature->size + 1));
 }
 
-void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                           struct kf_archive *archive)
 {
     bool *flags[] = {&curvature->anchored, &curvature->certified, &curvature->gathering, &curvature->measuring,
@@ -142,14 +142,14 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *opt
     archive_numbers(curvature, archive);
     if (!(curvature->anchored || curvature->gathering) || archive->status != KEEPFIT_OK)
         return;
-    kf_archive_count(archive, &curvature->points, problem->points.count);
-    kf_archive_count(archive, &curvature->known, problem->points.count);
+    kf_archive_count(archive, &curvature->points, task->problem.points.count);
+    kf_archive_count(archive, &curvature->known, task->problem.points.count);
     kf_archive_require(archive, curvature->certified || curvature->known <= curvature->points);
     kf_archive_array(archive, &curvature->leverages, &curvature->leverages_capacity, listed(curvature));
     size_t size = curvature->size, capacity = curvature->capacity;
-    kf_archive_count(archive, &size, kf_size(problem));
+    kf_archive_count(archive, &size, kf_size(&task->problem));
     kf_archive_count(archive, &capacity, 2 * SIZE_MOST);
-    kf_archive_require(archive, size <= capacity && kf_curvature_suits(problem));
+    kf_archive_require(archive, size <= capacity && kf_curvature_suits(&task->problem));
     if (archive->status != KEEPFIT_OK)
         return;
     if (archive->reading && !make_room(curvature, capacity)) {
@@ -248,51 +248,52 @@ static double shrinkage(const struct kf_curvature *curvature, const struct kf_pr
 /* ---- making one ---- */
 
 /* What cannot be done for want of memory is an error of the stage. */
-static bool has_room(struct kf_problem *problem, bool room)
+static bool has_room(struct kf_task *task, bool room)
 {
-    problem->objective.memory_failed |= !room;
+    task->problem.objective.memory_failed |= !room;
     return room;
 }
 
-bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem)
+bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_task *task)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     curvature->anchored = curvature->certified = curvature->measuring = curvature->gathering = false;
-    if (!has_room(problem, reserve(curvature, size)))
+    if (!has_room(task, reserve(curvature, size)))
         return false;
     curvature->size = size;
     for (size_t k = 0; k < size; k++)
         memset(curvature->hessian + k * curvature->capacity, 0, size * sizeof(double));
-    kf_copy(problem, curvature->anchor, problem->x);
+    kf_copy(&task->problem, curvature->anchor, task->iterate.x);
     memset(curvature->peak, 0, size * sizeof *curvature->peak);
     curvature->operations = curvature->slack = 0;
-    curvature->blur = kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, problem->x));
+    curvature->blur =
+        kf_score_rounding(&task->problem.objective, kf_score_most(&task->problem.objective, task->iterate.x));
     curvature->points = curvature->known = 0;
     curvature->gathering = true;
     return true;
 }
 
-bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                          const double *slopes, size_t to)
 {
-    if (!has_room(problem, follow_size(curvature, problem) &&
-                               kf_hessian_add(optimum, problem, curvature->anchor, slopes, curvature->points, to,
-                                              curvature->hessian, curvature->capacity)))
+    if (!has_room(task, follow_size(curvature, &task->problem) &&
+                            kf_hessian_add(optimum, task, curvature->anchor, slopes, curvature->points, to,
+                                           curvature->hessian, curvature->capacity)))
         return false;
-    double entries = (double)problem->points.entries / (double)problem->points.count;
-    kf_spend(problem, 0.3 * (double)(to - curvature->points) * entries * entries);
+    double entries = (double)task->problem.points.entries / (double)task->problem.points.count;
+    kf_spend(&task->stage, 0.3 * (double)(to - curvature->points) * entries * entries);
     curvature->operations += (double)(to - curvature->points);
     curvature->points = to;
     return true;
 }
 
-keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem)
+keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task *task)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     size_t size = curvature->size;
     double mean = kf_inverse_weight(objective);
     curvature->gathering = false;
-    kf_spend(problem, (0.05 * (double)size + 2) * (double)(size * size));
+    kf_spend(&task->stage, (0.05 * (double)size + 2) * (double)(size * size));
     for (size_t k = 0; k < size; k++) {
         double *column = curvature->hessian + k * curvature->capacity;
         curvature->peak[k] *= mean;
@@ -326,15 +327,15 @@ struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double 
     return heritage;
 }
 
-keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_problem *problem,
+keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_task *task,
                                     const struct kf_heritage *heritage)
 {
     double least = heritage->c;
     curvature->known = heritage->known;
-    if (heritage->compares && heritage->size == curvature->size && kf_leverages_are_dear(curvature, problem)) {
-        if (!has_room(problem, reserve_columns(curvature)))
+    if (heritage->compares && heritage->size == curvature->size && kf_leverages_are_dear(curvature, &task->problem)) {
+        if (!has_room(task, reserve_columns(curvature)))
             return KEEPFIT_NO_MEMORY;
-        kf_spend(problem, 0.3 * (double)curvature->size * (double)(curvature->size * curvature->size));
+        kf_spend(&task->stage, 0.3 * (double)curvature->size * (double)(curvature->size * curvature->size));
         least = fmax(least, kf_leverages_compare(curvature, heritage) * (1 - heritage->slack));
     }
     if (heritage->known)
@@ -342,28 +343,27 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_pr
     return KEEPFIT_OK;
 }
 
-keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem, const double *slopes)
+keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
+                                   const double *slopes)
 {
-    struct kf_heritage heritage = kf_curvature_bequeath(curvature, shrinkage(curvature, problem));
-    if (!kf_curvature_begin(curvature, problem) ||
-        !kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
+    struct kf_heritage heritage = kf_curvature_bequeath(curvature, shrinkage(curvature, &task->problem));
+    if (!kf_curvature_begin(curvature, task) ||
+        !kf_curvature_gather(curvature, optimum, task, slopes, task->problem.points.count))
         return KEEPFIT_NO_MEMORY;
-    keepfit_status status = kf_curvature_close(curvature, problem);
-    return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, problem, &heritage) : status;
+    keepfit_status status = kf_curvature_close(curvature, task);
+    return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, task, &heritage) : status;
 }
 
 /* All is known that bounds at the anchor need. Points may have come since. */
-static void be_certified(struct kf_curvature *curvature, const struct kf_problem *problem,
-                         const struct kf_tracked *tracked)
+static void be_certified(struct kf_curvature *curvature, const struct kf_task *task, const struct kf_tracked *tracked)
 {
     kf_curvature_mirror(curvature, curvature->hessian);
     curvature->later = 0;
-    for (size_t j = curvature->points; j < problem->points.count; j++)
-        curvature->later = fmax(curvature->later, kf_leverage(curvature, problem, j));
+    for (size_t j = curvature->points; j < task->problem.points.count; j++)
+        curvature->later = fmax(curvature->later, kf_leverage(curvature, &task->problem, j));
     curvature->measuring = false;
     curvature->certified = true;
-    kf_curvature_move(curvature, problem, tracked);
+    kf_curvature_move(curvature, task, tracked);
 }
 
 static bool reserve_leverages(struct kf_curvature *curvature)
@@ -372,27 +372,27 @@ static bool reserve_leverages(struct kf_curvature *curvature)
            KF_RESERVE(curvature->leverages, curvature->leverages_capacity, curvature->points);
 }
 
-bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                           const struct kf_tracked *tracked, double target)
 {
-    if (!has_room(problem, reserve_leverages(curvature)))
+    if (!has_room(task, reserve_leverages(curvature)))
         return false;
     curvature->leverage = 0;
-    kf_spend(problem, (0.15 * (double)curvature->size + 5) * (double)(curvature->size * curvature->size));
-    bool found = kf_concordance(problem) > 0 ? kf_leverages_find(curvature, optimum, problem, target)
-                                             : kf_curvature_invert(curvature);
-    if (found && !has_room(problem, kf_reach_find(curvature, optimum, problem, target)))
+    kf_spend(&task->stage, (0.15 * (double)curvature->size + 5) * (double)(curvature->size * curvature->size));
+    bool found = kf_concordance(&task->problem) > 0 ? kf_leverages_find(curvature, optimum, task, target)
+                                                    : kf_curvature_invert(curvature);
+    if (found && !has_room(task, kf_reach_find(curvature, optimum, task, target)))
         found = false;
     if (found)
-        be_certified(curvature, problem, tracked);
+        be_certified(curvature, task, tracked);
     else
         curvature->known = 0;
     return found;
 }
 
-bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem)
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_task *task)
 {
-    if (!has_room(problem, reserve_leverages(curvature)) || !kf_curvature_invert(curvature))
+    if (!has_room(task, reserve_leverages(curvature)) || !kf_curvature_invert(curvature))
         return false;
     memset(curvature->leverages, 0, curvature->points * sizeof *curvature->leverages);
     curvature->known = 0;
@@ -400,7 +400,7 @@ bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_prob
     return true;
 }
 
-void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem,
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_task *task,
                                 const struct kf_tracked *tracked)
 {
     curvature->leverage = 0;
@@ -409,7 +409,7 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
     curvature->reach = sqrt(curvature->leverage);
     curvature->inflation = 1;
     curvature->measured = curvature->weight;
-    be_certified(curvature, problem, tracked);
+    be_certified(curvature, task, tracked);
 }
 
 /* ---- using it ---- */
@@ -441,39 +441,38 @@ static double bend_vector(const struct kf_curvature *curvature, const double *v,
     return sqrt(fmax(kf_dot(curvature->size, v, out), 0) + 2 * gamma * sizes * sizes) * KF_UPWARD;
 }
 
-void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem,
-                       const struct kf_tracked *tracked)
+void kf_curvature_move(struct kf_curvature *curvature, const struct kf_task *task, const struct kf_tracked *tracked)
 {
     if (!curvature->certified)
         return;
-    size_t size = curvature->size, free = problem->objective.free;
+    size_t size = curvature->size, free = task->problem.objective.free;
     double *delta = kf_curvature_scratch(curvature, 0);
     for (size_t k = 0; k < size; k++)
-        delta[k] = problem->x[k] - curvature->anchor[k];
+        delta[k] = task->iterate.x[k] - curvature->anchor[k];
     double moved = sqrt(curvature->leverage) * kf_curvature_length(curvature, delta);
     curvature->stretch = curvature->before + moved;
     curvature->rough = moved > STRETCH_ROUGH;
-    kf_copy(problem, delta, problem->x);
+    kf_copy(&task->problem, delta, task->iterate.x);
     memset(delta, 0, free * sizeof *delta);
     curvature->x_length = bend_vector(curvature, delta, curvature->at_x, &curvature->x_off);
     curvature->sum_length = bend_vector(curvature, tracked->sum, curvature->at_sum, &curvature->sum_off);
-    double blur = kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, problem->x));
+    double blur = kf_score_rounding(&task->problem.objective, kf_score_most(&task->problem.objective, task->iterate.x));
     curvature->blur = fmax(curvature->blur, blur);
 }
 
-bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *slopes)
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum, const struct kf_task *task,
+                         const double *slopes)
 {
     double most;
     if (!curvature->certified || !curvature->rough)
         return false;
     if (slopes) {
-        kf_curvature_error(curvature, optimum, problem, slopes, NULL, &most);
+        kf_curvature_error(curvature, optimum, &task->problem, slopes, NULL, &most);
     } else {
         double *delta = kf_curvature_scratch(curvature, 0);
         for (size_t k = 0; k < curvature->size; k++)
-            delta[k] = problem->x[k] - curvature->anchor[k];
-        most = curvature->before + kf_scores_most(curvature, problem, delta);
+            delta[k] = task->iterate.x[k] - curvature->anchor[k];
+        most = curvature->before + kf_scores_most(curvature, &task->problem, delta);
     }
     curvature->stretch = fmin(curvature->stretch, most);
     curvature->rough = false;
@@ -535,16 +534,16 @@ static double change_sum(struct kf_curvature *curvature, const struct kf_problem
     return on_row;
 }
 
-void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                        size_t j, double factor)
+void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, size_t j,
+                        double factor)
 {
     if (!curvature->anchored && !curvature->gathering)
         return; /* as it is for objectives without a loss, whose curvature is not known */
     bool inside = j < curvature->points;
-    bool has_marks = kf_concordance(problem) > 0;
+    bool has_marks = kf_concordance(&task->problem) > 0;
     if (curvature->certified || curvature->measuring) {
-        double leverage =
-            curvature->certified ? change_sum(curvature, problem, j, -factor) : kf_leverage(curvature, problem, j);
+        double leverage = curvature->certified ? change_sum(curvature, &task->problem, j, -factor)
+                                               : kf_leverage(curvature, &task->problem, j);
         if (inside && !(has_marks && curvature->leverages[j] < 0))
             curvature->lost += optimum->curve[j] / curvature->weight * leverage / (1 - curvature->slack) * KF_UPWARD;
         if (!(curvature->lost < 1))
@@ -557,7 +556,7 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
         return;
     if (curvature->gathering) {
         kf_hessian_note_peaks(curvature);
-        kf_hessian_take_out(optimum, problem, j, 1, curvature->hessian, curvature->capacity);
+        kf_hessian_take_out(optimum, &task->problem, j, 1, curvature->hessian, curvature->capacity);
         curvature->operations++;
     }
     kf_points_close_gap(optimum->curve, curvature->points, 1, j);
@@ -565,16 +564,16 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optim
     curvature->anchored &= curvature->certified || curvature->measuring; /* what is neither can no longer be */
 }
 
-bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor)
+bool kf_curvature_take(struct kf_curvature *curvature, struct kf_task *task, size_t j, double factor)
 {
-    if ((curvature->anchored || curvature->gathering) && !follow_size(curvature, problem))
+    if ((curvature->anchored || curvature->gathering) && !follow_size(curvature, &task->problem))
         return false;
     if (!curvature->certified)
         return true;
-    kf_spend(problem, 0.3 * (double)(curvature->size * problem->points.place[j].count));
-    double leverage = change_sum(curvature, problem, j, factor);
+    kf_spend(&task->stage, 0.3 * (double)(curvature->size * task->problem.points.place[j].count));
+    double leverage = change_sum(curvature, &task->problem, j, factor);
     curvature->later = fmax(curvature->later, leverage);
-    if (curvature->plain || kf_concordance(problem) == 0 || curvature->known != j)
+    if (curvature->plain || kf_concordance(&task->problem) == 0 || curvature->known != j)
         return true;
     if (!KF_RESERVE(curvature->leverages, curvature->leverages_capacity, j + 1))
         return false;

@@ -78,53 +78,52 @@ struct kf_curvature {
 };
 
 /* With the anchor's score curvatures, which lie in `optimum`. */
-void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                           struct kf_archive *archive);
 
 /* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
 bool kf_curvature_suits(const struct kf_problem *problem);
 void kf_curvature_free(struct kf_curvature *curvature);
 
-/* Anchors at problem->x, with all points so far: the Hessian for steps, i FOs, or none where the slopes at problem->x are
+/* Anchors at task->iterate.x, with all points so far: the Hessian for steps, i FOs, or none where the slopes at task->iterate.x are
  * remembered (not NULL). KEEPFIT_DIVERGED: it has no factor; KEEPFIT_NO_MEMORY. Neither anchors. */
-keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem, const double *slopes);
+keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
+                                   const double *slopes);
 /* The same where H was certified, no point has left nor is left out, and slopes are those that it was made of, but for the points
  * that have come since: only these are looked at. */
-keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem, const double *slopes);
+keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
+                                   const double *slopes);
 bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct kf_problem *problem);
-/* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at problem->x, target the
+/* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at task->iterate.x, target the
  * bound that is aimed at. False: no memory, or no inverse. */
-bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                           const struct kf_tracked *tracked, double target);
-/* The same in pieces, for stages that may not do it at once. H is gathered at problem->x as it is at the beginning, closed when
+/* The same in pieces, for stages that may not do it at once. H is gathered at task->iterate.x as it is at the beginning, closed when
  * it has all points (KEEPFIT_DIVERGED: it has no factor), and measured: some `most` points at a time, until all `points` are
  * known; then some may be left out, and all measured again. */
-bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_problem *problem);
-bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_task *task);
+bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                          const double *slopes, size_t to);
-keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_problem *problem);
-bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_problem *problem);
+keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task *task);
+bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_task *task);
 size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
 bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
                          const struct kf_problem *problem, double target, bool *again);
-void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_problem *problem,
+void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_task *task,
                                 const struct kf_tracked *tracked);
 
-/* Follows the newest point, whose factor at problem->x is given; new features have been made room for. False: no memory. */
-bool kf_curvature_take(struct kf_curvature *curvature, struct kf_problem *problem, size_t j, double factor);
-/* Point j leaves, whose factor at problem->x is given. By H - sum k a a' >= (1 - sum k a'H^-1 a) H the share of H that is lost
+/* Follows the newest point, whose factor at task->iterate.x is given; new features have been made room for. False: no memory. */
+bool kf_curvature_take(struct kf_curvature *curvature, struct kf_task *task, size_t j, double factor);
+/* Point j leaves, whose factor at task->iterate.x is given. By H - sum k a a' >= (1 - sum k a'H^-1 a) H the share of H that is lost
  * is known. */
-void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                        size_t j, double factor);
+void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, size_t j,
+                        double factor);
 /* x has moved, or the sum is not what it was. */
-void kf_curvature_move(struct kf_curvature *curvature, const struct kf_problem *problem,
-                       const struct kf_tracked *tracked);
-/* Looks at the points one by one where r is rough: at their curvatures, where the slopes at problem->x are remembered (not NULL),
+void kf_curvature_move(struct kf_curvature *curvature, const struct kf_task *task, const struct kf_tracked *tracked);
+/* Looks at the points one by one where r is rough: at their curvatures, where the slopes at task->iterate.x are remembered (not NULL),
  * otherwise at how far their scores have moved. False: it was not. */
-bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *slopes);
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum, const struct kf_task *task,
+                         const double *slopes);
 /* How far the scores of all points have moved since their slopes were computed; each number may be off by `off`. */
 struct kf_moves {
     const double *by;
@@ -140,7 +139,7 @@ double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_opt
                        const struct kf_problem *problem, const double *slopes, size_t j);
 /* The sum takes in what the points' curvatures make of a step, and what rounding has done to that. */
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *slopes, const double *step,
+                         const struct kf_task *task, const double *slopes, const double *step,
                          const struct kf_tracked *tracked);
 /* The sum is off by so much, and r is `most`. */
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
@@ -149,11 +148,11 @@ double kf_curvature_error_norm(const struct kf_curvature *curvature, const struc
 /* The bound where the gradient of the model is 0, and such a doubt all there is; infinite where it would not last. */
 double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
                             double most);
-/* The bound at problem->x, or one that is no more than `enough`; infinite where nothing is proved. */
-double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_problem *problem,
+/* The bound at task->iterate.x, or one that is no more than `enough`; infinite where nothing is proved. */
+double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_task *task,
                           const struct kf_tracked *tracked, double enough);
 /* |g|^2_{H^-1}, or a little more */
-double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_problem *problem,
+double kf_curvature_decrement(const struct kf_curvature *curvature, const struct kf_task *task,
                               const struct kf_tracked *tracked);
 /* a_j.delta */
 double kf_score(const struct kf_problem *problem, size_t j, const double *delta);

@@ -14,10 +14,10 @@ static bool is_relative(const struct kf_problem *problem)
     return problem->options->epsilon_kind == KF_EPSILON_RELATIVE;
 }
 
-static double loss_of(struct kf_problem *problem, const struct kf_view *x, size_t j)
+static double loss_of(struct kf_task *task, const struct kf_view *x, size_t j)
 {
-    struct kf_objective *objective = &problem->objective;
-    return problem->points.place[j].weight * objective->type->value(objective, x, j);
+    struct kf_objective *objective = &task->problem.objective;
+    return task->problem.points.place[j].weight * objective->type->value(objective, x, j);
 }
 
 /* Point j's loss comes or, with a minus, goes. */
@@ -27,20 +27,21 @@ static void change_losses(struct kf_goal *goal, const struct kf_problem *problem
     goal->off += kf_rounding_of_loss(&problem->objective, j, loss, blur) + KF_UNIT * fabs(goal->losses) * KF_UPWARD;
 }
 
-void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, double blur)
+void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double blur)
 {
-    size_t newest = problem->points.count - 1;
-    if (!is_relative(problem))
+    size_t newest = task->problem.points.count - 1;
+    if (!is_relative(&task->problem))
         return;
-    double loss = isnan(problem->arrival_loss) ? loss_of(problem, &problem->iterate.view, newest)
-                                               : problem->points.place[newest].weight * problem->arrival_loss;
-    change_losses(goal, problem, newest, loss, blur);
+    double loss = isnan(task->stage.arrival_loss)
+                      ? loss_of(task, &task->iterate.view, newest)
+                      : task->problem.points.place[newest].weight * task->stage.arrival_loss;
+    change_losses(goal, &task->problem, newest, loss, blur);
 }
 
-void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j, double blur)
+void kf_goal_drop(struct kf_goal *goal, struct kf_task *task, const struct kf_view *x, size_t j, double blur)
 {
-    if (is_relative(problem))
-        change_losses(goal, problem, j, -loss_of(problem, x, j), blur);
+    if (is_relative(&task->problem))
+        change_losses(goal, &task->problem, j, -loss_of(task, x, j), blur);
 }
 
 void kf_goal_set(struct kf_goal *goal, const struct kf_problem *problem, const double *x, double losses)
@@ -50,16 +51,16 @@ void kf_goal_set(struct kf_goal *goal, const struct kf_problem *problem, const d
     goal->moves = 0;
 }
 
-void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change)
+void kf_goal_move(struct kf_goal *goal, struct kf_task *task, const double *to, double change)
 {
-    if (!is_relative(problem))
+    if (!is_relative(&task->problem))
         return;
     goal->losses += change;
     goal->off += KF_UNIT * fabs(goal->losses) * KF_UPWARD;
     if (!isnan(goal->losses) && goal->off < OFF_MOST * goal->losses && ++goal->moves < MOVES_MOST)
         return;
-    double mean = kf_objective_value(&problem->objective, to) - kf_regulariser(&problem->objective, to);
-    kf_goal_set(goal, problem, to, mean * problem->objective.weight_total);
+    double mean = kf_objective_value(&task->problem.objective, to) - kf_regulariser(&task->problem.objective, to);
+    kf_goal_set(goal, &task->problem, to, mean * task->problem.objective.weight_total);
 }
 
 void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive)

@@ -11,7 +11,8 @@
 #ifndef KF_GOAL_H
 #define KF_GOAL_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
+#include "problem/gap.h"
 
 struct kf_goal {
     double losses;  /* sum of the weighted losses at x, or a little less */
@@ -20,11 +21,11 @@ struct kf_goal {
 };
 
 /* The newest point has come; x is where it was. Its scores may be off by `blur`. */
-void kf_goal_take(struct kf_goal *goal, struct kf_problem *problem, double blur);
+void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double blur);
 /* Point j leaves. */
-void kf_goal_drop(struct kf_goal *goal, struct kf_problem *problem, const struct kf_view *x, size_t j, double blur);
+void kf_goal_drop(struct kf_goal *goal, struct kf_task *task, const struct kf_view *x, size_t j, double blur);
 /* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), or less, NaN where that is not known. */
-void kf_goal_move(struct kf_goal *goal, struct kf_problem *problem, const double *to, double change);
+void kf_goal_move(struct kf_goal *goal, struct kf_task *task, const double *to, double change);
 
 void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive);
 

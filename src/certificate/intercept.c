@@ -105,16 +105,16 @@ static bool is_astray(const struct kf_intercept *intercept, const struct kf_prob
     return !(problem->objective.weight_total * intercept->spread < SPREAD_MOST);
 }
 
-void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_problem *problem)
+void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_task *task)
 {
-    if (!intercept->known || intercept->hopeless || !is_astray(intercept, problem))
+    if (!intercept->known || intercept->hopeless || !is_astray(intercept, &task->problem))
         return;
     double *weights = intercept->inverse + intercept->outputs * intercept->outputs;
-    size_t classes = weigh_classes(problem, weights);
+    size_t classes = weigh_classes(&task->problem, weights);
     if (intercept->outputs == 1)
-        problem->x[0] = kf_log(weights[1] / weights[0]);
+        task->iterate.x[0] = kf_log(weights[1] / weights[0]);
     for (size_t k = 0; k < classes && intercept->outputs > 1; k++)
-        problem->x[k] = kf_log(weights[k] / problem->objective.weight_total);
+        task->iterate.x[k] = kf_log(weights[k] / task->problem.objective.weight_total);
 }
 
 /* What the curvature of a point's loss is at most, rounding included; its weight is in it. */
@@ -144,17 +144,17 @@ static double stretch_of(const struct kf_problem *problem, size_t j, const doubl
            kf_square(row.count, row.value) * upward;
 }
 
-/* Point j's curvature at problem->x, times its weight. */
-static void curve_at(struct kf_problem *problem, size_t j, const double *slopes, double *curve)
+/* Point j's curvature at task->iterate.x, times its weight. */
+static void curve_at(struct kf_task *task, size_t j, const double *slopes, double *curve)
 {
-    struct kf_objective *objective = &problem->objective;
-    struct kf_view view = kf_dense_view(problem->x);
+    struct kf_objective *objective = &task->problem.objective;
+    struct kf_view view = kf_dense_view(task->iterate.x);
     if (slopes) {
-        *curve = kf_curve_recalled(problem, j, slopes[j]);
+        *curve = kf_curve_recalled(&task->problem, j, slopes[j]);
         return;
     }
     objective->type->curve(objective, &view, j, curve);
-    kf_scale(objective->outputs * objective->outputs, problem->points.place[j].weight, curve);
+    kf_scale(objective->outputs * objective->outputs, task->problem.points.place[j].weight, curve);
 }
 
 /* matrix += scale row row', of size x size numbers, in its lower triangle by columns */
@@ -185,28 +185,28 @@ static double largest_eigenvalue(const double *matrix, size_t size, double *room
 
 /* The sums over all points; `one` has room for the curvature of one. `moment`, unless it is NULL, is zeros, and room for two such matrices
  * behind it: for sum |curvature_j| row_j row_j', whose eigenvalues are at most its trace, and mostly much less. */
-static void sum_curves(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes, double *one,
+static void sum_curves(struct kf_intercept *intercept, struct kf_task *task, const double *slopes, double *one,
                        double *moment)
 {
-    size_t each = intercept->outputs * intercept->outputs, features = problem->objective.slots - 1;
+    size_t each = intercept->outputs * intercept->outputs, features = task->problem.objective.slots - 1;
     memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
     intercept->stretch = 0;
-    for (size_t j = 0; j < problem->points.count; j++) {
-        curve_at(problem, j, slopes, one);
+    for (size_t j = 0; j < task->problem.points.count; j++) {
+        curve_at(task, j, slopes, one);
         kf_add(each, 1, one, intercept->inverse);
-        intercept->stretch += stretch_of(problem, j, one);
-        keepfit_row row = rest_of_row(problem, j);
+        intercept->stretch += stretch_of(&task->problem, j, one);
+        keepfit_row row = rest_of_row(&task->problem, j);
         if (moment)
-            add_square(&row, largest_curve(&problem->objective, problem->points.place[j].weight, one), moment,
+            add_square(&row, largest_curve(&task->problem.objective, task->problem.points.place[j].weight, one), moment,
                        features);
     }
-    double off = kf_gamma((double)problem->points.count + (double)features + 32) * intercept->stretch;
+    double off = kf_gamma((double)task->problem.points.count + (double)features + 32) * intercept->stretch;
     intercept->stretch += off;
     if (moment) /* whose numbers, and the sums made of them, are off by no more than that share of its trace */
         intercept->stretch =
             fmin(intercept->stretch, largest_eigenvalue(moment, features, moment + features * features) + 4 * off);
     if (!slopes)
-        problem->objective.fo += problem->points.count;
+        task->problem.objective.fo += task->problem.points.count;
 }
 
 /* The inverse, both triangles. Several classes: shifting all their intercepts changes nothing, so that direction is made up for, and what
@@ -237,51 +237,51 @@ static double largest_spread(const double *inverse, size_t outputs)
     return most;
 }
 
-void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes)
+void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, const double *slopes)
 {
-    size_t outputs = problem->objective.outputs, each = outputs * outputs;
+    size_t outputs = task->problem.objective.outputs, each = outputs * outputs;
     if (!KF_RESERVE(intercept->inverse, intercept->capacity, room_for(outputs))) {
-        problem->objective.memory_failed = true;
+        task->problem.objective.memory_failed = true;
         return;
     }
     double *room = intercept->inverse + each;
     intercept->known = true;
     intercept->outputs = outputs;
-    intercept->weight = problem->objective.weight_total;
+    intercept->weight = task->problem.objective.weight_total;
     intercept->spread = INFINITY;
     intercept->stretch = 0;
-    intercept->hopeless = lacks_class(problem, room);
+    intercept->hopeless = lacks_class(&task->problem, room);
     if (intercept->hopeless) {
         memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
         return;
     }
-    size_t features = problem->objective.slots - 1;
+    size_t features = task->problem.objective.slots - 1;
     bool has_moment = outputs > 1 && features > 0 && features <= MOMENT_MOST;
     double *moment = has_moment ? kf_allocate(3 * features * features, sizeof *moment) : NULL;
-    problem->objective.memory_failed |= has_moment && !moment;
-    sum_curves(intercept, problem, slopes, room, moment);
+    task->problem.objective.memory_failed |= has_moment && !moment;
+    sum_curves(intercept, task, slopes, room, moment);
     free(moment);
     /* Each point's curvatures are off by units_of_curve in number; of one score they are lower bounds. And what H is at the scores as they are
      * is at least exp(-2 blur) times what it is at those that were computed. */
-    double off = outputs > 1 ? (double)outputs * units_of_curve(outputs) * problem->objective.weight_total : 0;
-    double blur = kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, problem->x));
-    double apart = invert(intercept->inverse, outputs, (double)problem->points.count + 16, off);
+    double off = outputs > 1 ? (double)outputs * units_of_curve(outputs) * task->problem.objective.weight_total : 0;
+    double blur = kf_score_rounding(&task->problem.objective, kf_score_most(&task->problem.objective, task->iterate.x));
+    double apart = invert(intercept->inverse, outputs, (double)task->problem.points.count + 16, off);
     if (!(apart < SLACK_MOST))
         return;
     intercept->upward = kf_exp_any(4 * blur) / (1 - apart) * KF_UPWARD;
     intercept->spread = largest_spread(intercept->inverse, outputs) * intercept->upward;
 }
 
-void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j)
+void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j)
 {
-    const struct kf_place *place = &problem->points.place[j];
+    const struct kf_place *place = &task->problem.points.place[j];
     if (intercept->hopeless && !(j && place[-1].target == place->target && place[-1].weight > 0))
         intercept->known = false; /* it may be of the class that was missing */
     if (!intercept->known || intercept->hopeless)
         return;
     double *one = intercept->inverse + intercept->outputs * intercept->outputs;
-    curve_at(problem, j, NULL, one);
-    intercept->stretch += stretch_of(problem, j, one);
+    curve_at(task, j, NULL, one);
+    intercept->stretch += stretch_of(&task->problem, j, one);
 }
 
 /* |v_b|_{H^-1}/sqrt(W), or a little more, where each number of v may be off by that of `doubt`. */
@@ -299,16 +299,16 @@ static double length_of(const struct kf_intercept *intercept, const double *v, c
     return length * sqrt(intercept->upward) * (1 + kf_gamma((double)outputs + 8));
 }
 
-double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
-                          const double *gradient, const double *doubt)
+double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_task *task, const double *gradient,
+                          const double *doubt)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     double weight = objective->weight_total, spread = weight * intercept->spread, mu = 2 * objective->lambda;
     if (is_constant(objective)) /* nothing depends on the intercept */
-        return kf_held_bound(problem, mu, problem->x, gradient, doubt, 0);
+        return kf_held_bound(&task->problem, mu, task->iterate.x, gradient, doubt, 0);
     if (!intercept->known || intercept->hopeless)
         return NAN;
-    if (is_astray(intercept, problem))
+    if (is_astray(intercept, &task->problem))
         return INFINITY;
     double length = length_of(intercept, gradient, doubt), square = weight * length * length * KF_UPWARD,
            t = sqrt(spread * square) * KF_UPWARD;
@@ -318,6 +318,6 @@ double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_
     if (objective->outputs == 1)
         error = fmin(error, objective->row_most * (1 + kf_gamma((double)objective->longest + 8)) *
                                 (fabs(gradient[0]) + doubt[0]));
-    double rest = kf_held_bound(problem, mu, problem->x, gradient, doubt, error * KF_UPWARD);
+    double rest = kf_held_bound(&task->problem, mu, task->iterate.x, gradient, doubt, error * KF_UPWARD);
     return (square / 2 * kf_concordant_excess(t) + rest) * KF_UPWARD;
 }

@@ -20,10 +20,11 @@
 #ifndef KF_INTERCEPT_H
 #define KF_INTERCEPT_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
+#include "problem/gap.h"
 
 struct kf_intercept {
-    bool known;     /* what follows is of problem->x */
+    bool known;     /* what follows is of task->iterate.x */
     bool hopeless;  /* a class without points pulls its intercept away without end */
     size_t outputs; /* K, then */
     double weight;  /* W, then */
@@ -41,15 +42,15 @@ void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_proble
 bool kf_intercept_suits(const struct kf_problem *problem);
 /* Whether H is of this x, and of nearly all points. */
 bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_problem *problem);
-/* Makes it at problem->x: one FO a point, or none where the points' slopes there are remembered (not NULL). */
-void kf_intercept_gather(struct kf_intercept *intercept, struct kf_problem *problem, const double *slopes);
+/* Makes it at task->iterate.x: one FO a point, or none where the points' slopes there are remembered (not NULL). */
+void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, const double *slopes);
 /* Point j has come. */
-void kf_intercept_take(struct kf_intercept *intercept, struct kf_problem *problem, size_t j);
+void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j);
 /* The bound, infinite where a better x would have one; NaN where none has. */
-double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_problem *problem,
-                          const double *gradient, const double *doubt);
+double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_task *task, const double *gradient,
+                          const double *doubt);
 /* Where H has been lost to rounding, since the losses are flat so far out, and no step leads back: the intercepts become those that
  * would be best if nothing else were known than how much weight each class has. */
-void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_problem *problem);
+void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_task *task);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/logarithm.h"
 #include "certificate/curvature.h"
 #include "certificate/verified.h"
+#include "problem/gap.h"
 
 /* Of H at most this share is given up for points whose curvature has become much smaller than that of the others. */
 #define KF_GIVEN_UP_MOST 0.05
@@ -65,11 +66,9 @@ double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_ro
 /* The same of point j, from the row. */
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
-bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                       double target);
+bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target);
 /* K, where it is less than R by as much as matters for the target; H's inverse is there. False: no memory. */
-bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                   double target);
+bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target);
 /* What is known of leverages serves for the next H as well: that is at least c times the one before, by the argument that gives c, or as
  * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */
 struct kf_heritage {
@@ -79,7 +78,7 @@ struct kf_heritage {
     bool compares;
 };
 struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c);
-keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_problem *problem,
+keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_task *task,
                                     const struct kf_heritage *heritage);
 /* A number that H is at least times the one in `inverse`, which is lost; 0: that is not known. H's factor is there. */
 double kf_leverages_compare(struct kf_curvature *curvature, const struct kf_heritage *heritage);

@@ -239,7 +239,7 @@ static bool is_worn(const struct kf_curvature *curvature)
 }
 
 /* H again, of the points that are not left out, from their curvatures. False: no memory. */
-static bool assemble_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem)
+static bool assemble_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task)
 {
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;
@@ -248,10 +248,10 @@ static bool assemble_anew(struct kf_curvature *curvature, struct kf_optimum *opt
     for (size_t k = 0; k < curvature->size; k++)
         memset(curvature->hessian + k * curvature->capacity, 0, curvature->size * sizeof(double));
     memset(curvature->peak, 0, curvature->size * sizeof *curvature->peak);
-    if (!kf_hessian_add_known(optimum, problem, curvature->excesses, curvature->points, 1 / curvature->weight,
+    if (!kf_hessian_add_known(optimum, &task->problem, curvature->excesses, curvature->points, 1 / curvature->weight,
                               curvature->hessian, curvature->capacity))
         return false;
-    for (size_t k = problem->objective.free; k < curvature->size; k++)
+    for (size_t k = task->problem.objective.free; k < curvature->size; k++)
         curvature->hessian[k * curvature->capacity + k] += 2 * curvature->lambda;
     curvature->operations = (double)curvature->points;
     return true;
@@ -280,14 +280,14 @@ static size_t mark_dominant(struct kf_curvature *curvature, const struct kf_opti
 }
 
 /* H's inverse. Where a few points are so large that rounding in what they have made of H hides all others, it is made without them. */
-static bool invert_somehow(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem)
+static bool invert_somehow(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task)
 {
     bool inverted = kf_curvature_invert(curvature);
     for (int round = 0; round < ROUNDS_OF_DOMINANT && !inverted && !curvature->plain; round++) {
-        if (!mark_dominant(curvature, optimum, problem))
+        if (!mark_dominant(curvature, optimum, &task->problem))
             return false;
-        if (!assemble_anew(curvature, optimum, problem)) {
-            problem->objective.memory_failed = true;
+        if (!assemble_anew(curvature, optimum, task)) {
+            task->problem.objective.memory_failed = true;
             return false;
         }
         inverted = kf_curvature_invert(curvature);
@@ -295,23 +295,23 @@ static bool invert_somehow(struct kf_curvature *curvature, struct kf_optimum *op
     return inverted;
 }
 
-static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
+static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
                          double target)
 {
     size_t points = curvature->points;
     memset(curvature->leverages, 0, points * sizeof *curvature->leverages);
-    if (!invert_somehow(curvature, optimum, problem))
+    if (!invert_somehow(curvature, optimum, task))
         return false;
-    measure(curvature, problem, 0, points);
+    measure(curvature, &task->problem, 0, points);
     mark(curvature, 0, points, target, LEVERAGE_TIMES);
-    if (leave_out(curvature, optimum, problem, 0, points) > 0) {
-        if (is_worn(curvature) && !assemble_anew(curvature, optimum, problem)) {
-            problem->objective.memory_failed = true;
+    if (leave_out(curvature, optimum, &task->problem, 0, points) > 0) {
+        if (is_worn(curvature) && !assemble_anew(curvature, optimum, task)) {
+            task->problem.objective.memory_failed = true;
             return false;
         }
         if (!kf_curvature_invert(curvature))
             return false;
-        measure(curvature, problem, 0, points);
+        measure(curvature, &task->problem, 0, points);
     }
     curvature->inflation = 1;
     curvature->measured = curvature->weight;
@@ -325,32 +325,31 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_optimum *opti
 }
 
 /* From what is known of the points, which the H before has left to this one. */
-static bool measure_rest(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem)
+static bool measure_rest(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task)
 {
     size_t points = curvature->points, known = curvature->known < points ? curvature->known : points;
-    leave_out(curvature, optimum, problem, 0, known);
+    leave_out(curvature, optimum, &task->problem, 0, known);
     if (!kf_curvature_invert(curvature))
         return false;
     curvature->inflation *= 1 + 2 * curvature->slack;
     memset(curvature->leverages + known, 0, (points - known) * sizeof *curvature->leverages);
-    measure(curvature, problem, known, points);
+    measure(curvature, &task->problem, known, points);
     for (size_t j = known; j < points; j++)
         curvature->leverages[j] /= curvature->inflation;
-    double lost = leave_out_more(curvature, optimum, problem, points);
+    double lost = leave_out_more(curvature, optimum, &task->problem, points);
     if (lost > 0 && !kf_curvature_invert(curvature))
         return false;
     curvature->inflation *= (1 + 2 * curvature->slack) / (1 - lost);
-    curvature->leverage = largest_leverage(curvature, problem, points);
+    curvature->leverage = largest_leverage(curvature, &task->problem, points);
     return true;
 }
 
-bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                       double target)
+bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target)
 {
     bool grown = curvature->inflation > INFLATION_MOST ||
-                 (!kf_leverages_are_dear(curvature, problem) && curvature->weight > 2 * curvature->measured);
+                 (!kf_leverages_are_dear(curvature, &task->problem) && curvature->weight > 2 * curvature->measured);
     bool anew = curvature->plain || curvature->known == 0 || grown;
-    if (!(anew ? measure_anew(curvature, optimum, problem, target) : measure_rest(curvature, optimum, problem)))
+    if (!(anew ? measure_anew(curvature, optimum, task, target) : measure_rest(curvature, optimum, task)))
         return false;
     curvature->known = curvature->points;
     return true;

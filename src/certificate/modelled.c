@@ -184,25 +184,26 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
 }
 
 void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, const double *slopes, const double *step,
+                         const struct kf_task *task, const double *slopes, const double *step,
                          const struct kf_tracked *tracked)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     double *sum = tracked->sum;
-    kf_rounding_of_follow(objective, problem->x, step, curvature->operations + (double)problem->points.count, tracked);
+    kf_rounding_of_follow(objective, task->iterate.x, step, curvature->operations + (double)task->problem.points.count,
+                          tracked);
     double *bent = kf_curvature_scratch(curvature, 1);
-    bool complete = kf_concordance(problem) == 0; /* then nothing is left out */
-    bool by_points = curvature->lost != 0;        /* H has points that are no longer there */
+    bool complete = kf_concordance(&task->problem) == 0; /* then nothing is left out */
+    bool by_points = curvature->lost != 0;               /* H has points that are no longer there */
     if (!by_points) {
         kf_curvature_times(curvature, curvature->hessian, step, bent);
         kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free,
                bent + objective->free);
         kf_add(curvature->size, curvature->weight, bent, sum);
     }
-    for (size_t j = complete && !by_points ? curvature->points : 0; j < problem->points.count; j++)
+    for (size_t j = complete && !by_points ? curvature->points : 0; j < task->problem.points.count; j++)
         if (by_points || complete || !is_inside(curvature, j)) {
-            double curve = kf_curvature_of(curvature, optimum, problem, slopes, j);
-            double factor = curve * kf_score(problem, j, step);
+            double curve = kf_curvature_of(curvature, optimum, &task->problem, slopes, j);
+            double factor = curve * kf_score(&task->problem, j, step);
             objective->type->add(objective, 1, j, &factor, sum);
         }
 }
@@ -246,17 +247,17 @@ static void undo_close(struct kf_curvature *curvature, const struct kf_problem *
     curvature->known = 0; /* until it is inherited */
 }
 
-keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum,
-                                   struct kf_problem *problem, const double *slopes)
+keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
+                                   const double *slopes)
 {
-    double c = fmin(curvature->weight / problem->objective.weight_total, 1);
+    double c = fmin(curvature->weight / task->problem.objective.weight_total, 1);
     struct kf_heritage heritage = kf_curvature_bequeath(curvature, c);
-    undo_close(curvature, problem);
-    kf_copy(problem, curvature->anchor, problem->x);
-    if (!kf_curvature_gather(curvature, optimum, problem, slopes, problem->points.count))
+    undo_close(curvature, &task->problem);
+    kf_copy(&task->problem, curvature->anchor, task->iterate.x);
+    if (!kf_curvature_gather(curvature, optimum, task, slopes, task->problem.points.count))
         return KEEPFIT_NO_MEMORY;
-    keepfit_status status = kf_curvature_close(curvature, problem);
-    return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, problem, &heritage) : status;
+    keepfit_status status = kf_curvature_close(curvature, task);
+    return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, task, &heritage) : status;
 }
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)

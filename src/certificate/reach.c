@@ -87,26 +87,25 @@ static bool covers(struct kf_curvature *curvature, double kappa)
     return kf_verified_factor(&difference, margin);
 }
 
-bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_problem *problem,
-                   double target)
+bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target)
 {
     static const double margins[] = {MARGIN_FIRST, MARGIN_SECOND};
     double farthest = sqrt(curvature->leverage), size = (double)curvature->size;
     curvature->reach = farthest;
-    if (curvature->plain || kf_concordance(problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
+    if (curvature->plain || kf_concordance(&task->problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
         return true;
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;
     double base = mean_reach(curvature, optimum);
-    if (!make_excess(curvature, optimum, problem, base))
+    if (!make_excess(curvature, optimum, &task->problem, base))
         return false;
-    double kappa = largest_ratio(curvature, problem);
-    kf_spend(problem, (0.05 * size + 4 * POWER_STEPS) * size * size);
+    double kappa = largest_ratio(curvature, &task->problem);
+    kf_spend(&task->stage, (0.05 * size + 4 * POWER_STEPS) * size * size);
     for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++) {
         double enough = margins[k] * kappa + BASE_SHARE * base;
         if (!(base + enough < farthest))
             break;
-        if (k > 0 && !make_excess(curvature, optimum, problem, base))
+        if (k > 0 && !make_excess(curvature, optimum, &task->problem, base))
             return false;
         if (covers(curvature, enough)) {
             curvature->reach = (base + enough) * KF_UPWARD;

@@ -7,6 +7,8 @@
 struct kf_domain {
     const struct kf_domain_type *type;
     double first, second; /* ball: radius; box: low, high */
+    double *scratch,
+        *spare; /* vectors of the model's size, for projections and for bounds by them; NULL in the whole space */
 };
 
 struct kf_domain_type {

@@ -6,9 +6,9 @@
 /* W, lambda and the largest curvature, with the newest point. */
 static void update_constants(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    kf_objective_count(objective, problem->points.count - 1);
+    struct kf_task *task = &fit->task;
+    struct kf_objective *objective = &task->problem.objective;
+    kf_objective_count(objective, task->problem.points.count - 1);
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
         objective->lambda = fit->options->lambda_total / objective->weight_total;
 }
@@ -28,16 +28,16 @@ static bool is_wrong(const struct kf_objective *objective, double target)
 /* Progressive validation: the newest point, predicted by the model that has not seen it. */
 static void validate(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1;
-    problem->arrival_loss = NAN;
+    struct kf_task *task = &fit->task;
+    struct kf_objective *objective = &task->problem.objective;
+    size_t newest = task->problem.points.count - 1;
+    task->stage.arrival_loss = NAN;
     if (!objective->loss || newest == 0)
         return;
-    double target = problem->points.place[newest].target;
-    problem->arrival_loss = objective->type->value(objective, &problem->iterate.view, newest);
+    double target = task->problem.points.place[newest].target;
+    task->stage.arrival_loss = objective->type->value(objective, &task->iterate.view, newest);
     fit->validated++;
-    fit->validation_loss_sum += problem->arrival_loss;
+    fit->validation_loss_sum += task->stage.arrival_loss;
     if (objective->loss->targets == KF_NUMBERS) {
         double miss = objective->scores[0] - target;
         fit->validation_square_sum += miss * miss;

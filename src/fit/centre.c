@@ -14,7 +14,7 @@
 
 static bool suits(const keepfit_fit *fit)
 {
-    const struct kf_objective *objective = &fit->problem.objective;
+    const struct kf_objective *objective = &fit->task.problem.objective;
     return objective->free && objective->loss && !objective->hidden;
 }
 
@@ -61,13 +61,13 @@ static struct wide shifted(const struct kf_centres *centres, const double *x, si
 
 const double *kf_centre_read_x(keepfit_fit *fit)
 {
-    const struct kf_problem *problem = &fit->problem;
-    size_t outputs = problem->objective.outputs;
+    const struct kf_task *task = &fit->task;
+    size_t outputs = task->problem.objective.outputs;
     if (!fit->centres.count)
-        return problem->x;
-    kf_copy(problem, fit->given_x, problem->x);
+        return task->iterate.x;
+    kf_copy(&task->problem, fit->given_x, task->iterate.x);
     for (size_t k = 0; k < outputs; k++) {
-        struct wide sum = shifted(&fit->centres, problem->x, outputs, k, -1);
+        struct wide sum = shifted(&fit->centres, task->iterate.x, outputs, k, -1);
         fit->given_x[k] = sum.high + sum.low;
     }
     return fit->given_x;
@@ -75,13 +75,13 @@ const double *kf_centre_read_x(keepfit_fit *fit)
 
 double kf_centre_bound(keepfit_fit *fit, double bound)
 {
-    const struct kf_objective *objective = &fit->problem.objective;
+    const struct kf_objective *objective = &fit->task.problem.objective;
     size_t outputs = objective->outputs;
     double square = 0, lead = 1;
     bool biased = kf_fit_lead(fit, &lead) && lead != 1;
     if (!(fit->centres.count || biased) || !isfinite(bound))
         return bound;
-    const double *x = kf_read(&fit->problem);
+    const double *x = kf_read(&fit->task);
     for (size_t k = 0; k < outputs; k++) {
         struct wide sum = shifted(&fit->centres, x, outputs, k, -1);
         double error = wide_error(&sum, sum.high + sum.low) + (biased ? DBL_EPSILON * fabs(lead * x[k]) : 0);
@@ -97,7 +97,7 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
 /* Rows as they are with these centres. INEXACT: *column cannot be one of them. What was kept stays until all is there. */
 static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, uint32_t *column)
 {
-    struct kf_points *points = &fit->problem.points, made = {0};
+    struct kf_points *points = &fit->task.problem.points, made = {0};
     double lead;
     enum kf_centred outcome = KF_CENTRED;
     kf_fit_lead(fit, &lead);
@@ -141,7 +141,7 @@ static bool adopt_rows(keepfit_fit *fit, struct kf_centres *next)
 {
     uint32_t column = 0;
     enum kf_centred outcome;
-    if (!fit->given_x && !kf_problem_vector(&fit->problem, &fit->given_x))
+    if (!fit->given_x && !kf_task_vector(&fit->task, &fit->given_x))
         return false;
     while ((outcome = rewrite_rows(fit, next, &column)) == KF_CENTRED_INEXACT)
         leave_out(next, column);
@@ -151,7 +151,7 @@ static bool adopt_rows(keepfit_fit *fit, struct kf_centres *next)
 /* Intercepts that belong to rows with these centres. */
 static void convert(const keepfit_fit *fit, const struct kf_centres *next, double *x)
 {
-    size_t outputs = fit->problem.objective.outputs;
+    size_t outputs = fit->task.problem.objective.outputs;
     for (size_t k = 0; k < outputs; k++) {
         struct wide sum = shifted(&fit->centres, x, outputs, k, -1);
         struct wide more = shifted(next, x, outputs, k, 1);
@@ -164,16 +164,16 @@ static void convert(const keepfit_fit *fit, const struct kf_centres *next, doubl
 /* The rows, x, and all that was made of them are another's. Takes what `next` owns. */
 static bool adopt(keepfit_fit *fit, struct kf_centres *next)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     if (!adopt_rows(fit, next)) {
         kf_centres_free(next);
         return false;
     }
-    kf_read(problem);
-    convert(fit, next, problem->x);
+    kf_read(task);
+    convert(fit, next, task->iterate.x);
     if (fit->optimum_x)
         convert(fit, next, fit->optimum_x);
-    kf_load(problem);
+    kf_load(task);
     kf_centres_free(&fit->centres);
     fit->centres = *next;
     kf_fit_compute_constants(fit);
@@ -210,7 +210,7 @@ bool kf_centre_row(keepfit_fit *fit, const keepfit_row *row, struct kf_centred_r
 
 bool kf_centre_read_row(keepfit_fit *fit, size_t j, keepfit_row *row)
 {
-    const struct kf_points *points = &fit->problem.points;
+    const struct kf_points *points = &fit->task.problem.points;
     if (fit->centres.count)
         return kf_centres_undo(&fit->centres, points, j, row);
     *row = kf_points_row(points, j);
@@ -245,7 +245,7 @@ struct ranges {
 /* The square of how finely values are to be told apart: by how they vary, or by what the regulariser leaves of that. */
 static double fineness(const keepfit_fit *fit, double spread)
 {
-    return spread * spread + HELD * fit->problem.objective.lambda;
+    return spread * spread + HELD * fit->task.problem.objective.lambda;
 }
 
 /* Whether [1, column] is singular, nearly, for values of this size that vary by so much. */
@@ -266,7 +266,7 @@ static bool begin_range(struct ranges *ranges, struct kf_centre now)
 /* All that are centred, and those that one row does not rule out, ascending. */
 static bool begin(const keepfit_fit *fit, size_t j, struct ranges *ranges)
 {
-    keepfit_row row = kf_points_row(&fit->problem.points, j);
+    keepfit_row row = kf_points_row(&fit->task.problem.points, j);
     const struct kf_centre *next = fit->centres.at, *end = next + fit->centres.count;
     bool room = true;
     for (size_t k = 1; k < row.count && room; k++) { /* a centred column has an entry in every row */
@@ -285,7 +285,7 @@ static void narrow(const keepfit_fit *fit, struct ranges *ranges, size_t j)
     size_t kept = 0;
     for (size_t k = 0; k < ranges->count; k++) {
         struct range range = ranges->at[k];
-        struct kf_cell cell = kf_centres_cell(&fit->problem.points, j, range.now);
+        struct kf_cell cell = kf_centres_cell(&fit->task.problem.points, j, range.now);
         range.there += cell.came;
         range.missing += !cell.came;
         if (cell.came || range.now.value == 0) {
@@ -330,7 +330,7 @@ static size_t newest_that_counts(const struct kf_points *points)
 /* Centres for what the points are now. */
 static bool look(keepfit_fit *fit)
 {
-    const struct kf_points *points = &fit->problem.points;
+    const struct kf_points *points = &fit->task.problem.points;
     struct ranges ranges = {0};
     struct kf_centres next = {0};
     size_t newest = newest_that_counts(points);
@@ -361,7 +361,7 @@ static uint64_t stride(uint64_t count)
 
 void kf_centre_leaves(keepfit_fit *fit, size_t j)
 {
-    const struct kf_points *points = &fit->problem.points;
+    const struct kf_points *points = &fit->task.problem.points;
     keepfit_row newest = kf_points_row(points, points->count - 1);
     for (size_t k = 1; suits(fit) && k < newest.count && !fit->look_due; k++)
         if (is_far(fit, newest.value[k], 0)) {
@@ -373,14 +373,14 @@ void kf_centre_leaves(keepfit_fit *fit, size_t j)
 
 bool kf_centre_arrived(keepfit_fit *fit)
 {
-    bool due = fit->look_due || fit->arrived % stride(fit->problem.points.count) == 0;
+    bool due = fit->look_due || fit->arrived % stride(fit->task.problem.points.count) == 0;
     fit->look_due = false;
     return !suits(fit) || !due || look(fit);
 }
 
 bool kf_centre_removed(keepfit_fit *fit, uint64_t count)
 {
-    uint64_t present = fit->problem.points.count, left = fit->arrived - present, each = stride(present);
+    uint64_t present = fit->task.problem.points.count, left = fit->arrived - present, each = stride(present);
     bool due = fit->look_due || left / each != (left - count) / each;
     fit->look_due = false;
     return !suits(fit) || !due || look(fit);
@@ -414,7 +414,7 @@ static void archive_centres(const keepfit_fit *fit, struct kf_archive *archive, 
 
 void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
 {
-    size_t slots = fit->problem.objective.slots, most = slots > 1 ? slots - 2 : 0;
+    size_t slots = fit->task.problem.objective.slots, most = slots > 1 ? slots - 2 : 0;
     struct kf_centres next = {0};
     uint32_t column;
     archive_centres(fit, archive, &next, most);
@@ -423,7 +423,7 @@ void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
         kf_centres_free(&next);
         return;
     }
-    bool room = fit->given_x || kf_problem_vector(&fit->problem, &fit->given_x);
+    bool room = fit->given_x || kf_task_vector(&fit->task, &fit->given_x);
     enum kf_centred outcome = room ? rewrite_rows(fit, &next, &column) : KF_CENTRED_MEMORY;
     kf_archive_require(archive, outcome != KF_CENTRED_INEXACT);
     if (outcome == KF_CENTRED_MEMORY)

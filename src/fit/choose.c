@@ -44,22 +44,22 @@
 
 static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
 {
-    const struct kf_domain *domain = &fit->problem.domain;
-    bool ball = strcmp(domain->type->name, "ball") == 0 && !fit->problem.objective.hidden;
+    const struct kf_domain *domain = &fit->task.problem.domain;
+    bool ball = strcmp(domain->type->name, "ball") == 0 && !fit->task.problem.objective.hidden;
     bool projects = kf_domain_is_whole(domain) || ball;
     bool free_moves = fit->options->intercept && method->looks_back;
-    return method->scaled && projects && !free_moves && !fit->problem.objective.callbacks &&
+    return method->scaled && projects && !free_moves && !fit->task.problem.objective.callbacks &&
            fit->options->iterate != KF_STORAGE_DENSE;
 }
 
 /* The iterate is stored as the method wants it; its vectors may still be missing. */
 static void represent(keepfit_fit *fit, const struct kf_method *method)
 {
-    struct kf_iterate *iterate = &fit->problem.iterate;
-    kf_read(&fit->problem);
+    struct kf_iterate *iterate = &fit->task.iterate;
+    kf_read(&fit->task);
     iterate->scaled = may_scale(fit, method);
     iterate->may_change = iterate->scaled && fit->options->iterate == KF_STORAGE_AUTO &&
-                          !fit->problem.objective.hidden; /* a network's list makes up for full rows */
+                          !fit->task.problem.objective.hidden; /* a network's list makes up for full rows */
 }
 
 keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error)
@@ -70,14 +70,14 @@ keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, ke
     if (!state)
         return kf_fail_memory(error);
     fit->running[fit->running_count++] = (struct kf_running){.method = method, .state = state};
-    bool was_scaled = fit->problem.iterate.scaled;
+    bool was_scaled = fit->task.iterate.scaled;
     represent(fit, method);
-    keepfit_status status = method->create(&fit->problem, state, error);
+    keepfit_status status = method->create(&fit->task, state, error);
     if (status != KEEPFIT_OK) { /* the new representation may lack memory; x can still be read from the old one */
-        fit->problem.iterate.scaled = was_scaled;
-        kf_iterate_moved(&fit->problem);
+        fit->task.iterate.scaled = was_scaled;
+        kf_iterate_moved(&fit->task);
     }
-    fit->running[fit->running_count - 1].needs = fit->problem.iterate.needs;
+    fit->running[fit->running_count - 1].needs = fit->task.iterate.needs;
     return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
 
@@ -99,8 +99,8 @@ static keepfit_status change_to(keepfit_fit *fit, const struct kf_method *method
     fit->running[last] = again;
     represent(fit, method);
     if (method->forget)
-        method->forget(&fit->problem, again.state);
-    return kf_iterate_prepare(&fit->problem, again.needs) ? KEEPFIT_OK : kf_fail_memory(error);
+        method->forget(&fit->task, again.state);
+    return kf_iterate_prepare(&fit->task, again.needs) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
 keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
@@ -109,8 +109,8 @@ keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
     if (strcmp(fit->asked->name, "auto") != 0)
         return fit->running_count ? KEEPFIT_OK : kf_fit_start(fit, fit->asked, error);
     const char *reason;
-    const struct kf_method *first = kf_method_choose(&fit->problem, &reason);
-    choice->rival = kf_method_rival(&fit->problem, first);
+    const struct kf_method *first = kf_method_choose(&fit->task.problem, &reason);
+    choice->rival = kf_method_rival(&fit->task.problem, first);
     if (choice->first == first && fit->running_count)
         return KEEPFIT_OK;
     *choice = (struct kf_choice){.first = first, .rival = choice->rival, .next = TRIAL_FIRST, .work = choice->work};
@@ -123,15 +123,15 @@ keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
 void kf_choice_recall(keepfit_fit *fit)
 {
     const char *reason;
-    fit->choice.first = kf_method_choose(&fit->problem, &reason);
-    fit->choice.rival = kf_method_rival(&fit->problem, fit->choice.first);
+    fit->choice.first = kf_method_choose(&fit->task.problem, &reason);
+    fit->choice.rival = kf_method_rival(&fit->task.problem, fit->choice.first);
 }
 
 /* ---- trials ---- */
 
 static double entries_of_row(const keepfit_fit *fit)
 {
-    const struct kf_points *points = &fit->problem.points;
+    const struct kf_points *points = &fit->task.problem.points;
     return (double)points->entries / (double)points->count;
 }
 
@@ -144,22 +144,22 @@ static double cost_of_fo(const keepfit_fit *fit)
 static double cost_of_change(const keepfit_fit *fit)
 {
     double entries = entries_of_row(fit), each = 2 * cost_of_fo(fit);
-    if (kf_curvature_suits(&fit->problem))
+    if (kf_curvature_suits(&fit->task.problem))
         each += HESSIAN_PRODUCT * entries * entries;
-    return each * (double)fit->problem.points.count;
+    return each * (double)fit->task.problem.points.count;
 }
 
 /* What was done since the last look joins the account. */
 static void count_work(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     double step = STEP_ITSELF + STEP_ENTRY * entries_of_row(fit);
-    choice->work += problem->work + (double)(problem->objective.fo - choice->fo) * cost_of_fo(fit) +
-                    (double)(problem->steps - choice->steps) * step;
-    problem->work = 0;
-    choice->fo = problem->objective.fo;
-    choice->steps = problem->steps;
+    choice->work += task->stage.work + (double)(task->problem.objective.fo - choice->fo) * cost_of_fo(fit) +
+                    (double)(task->stage.steps - choice->steps) * step;
+    task->stage.work = 0;
+    choice->fo = task->problem.objective.fo;
+    choice->steps = task->stage.steps;
 }
 
 static void begin_stretch(keepfit_fit *fit)
@@ -201,7 +201,7 @@ static keepfit_status hand_over(keepfit_fit *fit)
     struct kf_choice *choice = &fit->choice;
     snprintf(choice->reason, sizeof choice->reason, "at stage %llu, %s had not met the target with %llu gradients",
              (unsigned long long)fit->arrived, at_work(fit)->name,
-             (unsigned long long)(fit->problem.objective.fo - fit->problem.fo_before));
+             (unsigned long long)(fit->task.problem.objective.fo - fit->task.stage.fo_before));
     choice->next = fit->arrived * AFTER_LOSS;
     return change_to(fit, other(fit), &fit->error);
 }
@@ -218,8 +218,8 @@ static double left(const keepfit_fit *fit)
 static void limit_stage(keepfit_fit *fit)
 {
     double most = left(fit) / cost_of_fo(fit);
-    if (most < (double)fit->problem.allowance)
-        fit->problem.allowance = most > 1 ? (uint64_t)most : 1;
+    if (most < (double)fit->task.stage.allowance)
+        fit->task.stage.allowance = most > 1 ? (uint64_t)most : 1;
 }
 
 /* Whether the method at work goes by so much more than the gradient's norm that one which has nothing else need not be tried. */
@@ -227,7 +227,7 @@ static bool is_far_ahead(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    double times = running->method->advantage ? running->method->advantage(&fit->problem, running->state) : 1;
+    double times = running->method->advantage ? running->method->advantage(&fit->task, running->state) : 1;
     if (!(times > FAR_AHEAD))
         return false;
     snprintf(choice->reason, sizeof choice->reason,
@@ -239,7 +239,7 @@ static bool is_far_ahead(keepfit_fit *fit)
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (kf_size(&fit->problem) <= SMALL && fit->arrived < TRIAL_FIRST_SMALL) {
+    if (kf_size(&fit->task.problem) <= SMALL && fit->arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
     }
@@ -261,7 +261,7 @@ static keepfit_status begin_trial(keepfit_fit *fit)
 keepfit_status kf_fit_consider(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (!choice->rival || kf_is_limited(&fit->problem))
+    if (!choice->rival || kf_is_limited(&fit->task.problem))
         return KEEPFIT_OK;
     count_work(fit);
     if ((choice->trying || choice->watched) && left(fit) <= 0)
@@ -281,34 +281,34 @@ keepfit_status kf_fit_consider(keepfit_fit *fit)
 
 void kf_fit_limit(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
-    uint64_t passes = PASSES_MOST * (uint64_t)problem->points.count;
+    struct kf_task *task = &fit->task;
+    uint64_t passes = PASSES_MOST * (uint64_t)task->problem.points.count;
     uint64_t most = passes > GRADIENTS_LEAST ? passes : GRADIENTS_LEAST;
-    if (fit->choice.rival && !kf_is_limited(problem) && most < problem->allowance)
-        problem->allowance = most;
+    if (fit->choice.rival && !kf_is_limited(&task->problem) && most < task->stage.allowance)
+        task->stage.allowance = most;
 }
 
 /* Whether the target was missed on trial, or for want of gradients: what is left of them may be too little for anything. */
 static bool is_others_turn(const keepfit_fit *fit)
 {
-    const struct kf_problem *problem = &fit->problem;
+    const struct kf_task *task = &fit->task;
     const struct kf_choice *choice = &fit->choice;
-    if (!choice->rival || kf_is_limited(problem) || problem->bound <= problem->target)
+    if (!choice->rival || kf_is_limited(&task->problem) || task->stage.bound <= task->stage.target)
         return false;
-    uint64_t spent = problem->objective.fo - problem->fo_before;
-    return choice->trying || choice->watched || spent > problem->allowance / 2;
+    uint64_t spent = task->problem.objective.fo - task->stage.fo_before;
+    return choice->trying || choice->watched || spent > task->stage.allowance / 2;
 }
 
 keepfit_status kf_fit_give_up(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     if (!is_others_turn(fit))
         return KEEPFIT_OK;
     count_work(fit);
     keepfit_status status = fit->choice.trying || fit->choice.watched ? go_back(fit) : hand_over(fit);
-    problem->allowance = UINT64_MAX;
+    task->stage.allowance = UINT64_MAX;
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    return status == KEEPFIT_OK ? running->method->settle(problem, running->state, &fit->error) : status;
+    return status == KEEPFIT_OK ? running->method->settle(task, running->state, &fit->error) : status;
 }
 
 void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive)

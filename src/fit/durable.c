@@ -104,7 +104,7 @@ void kf_durable_close(struct kf_durable *durable)
 
 void kf_durable_start_segment(keepfit_fit *fit)
 {
-    kf_points_close_block(&fit->problem.points);
+    kf_points_close_block(&fit->task.problem.points);
     fit->durable->in_memory = fit->arrived + 1;
 }
 
@@ -131,7 +131,7 @@ struct kf_place kf_durable_place(const struct kf_record *record)
 /* The first present point that came as the arrival-th or later. */
 static size_t first_from(const keepfit_fit *fit, uint64_t arrival)
 {
-    size_t low = 0, high = fit->problem.points.count;
+    size_t low = 0, high = fit->task.problem.points.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (kf_fit_arrival(fit, middle) < arrival)
@@ -147,7 +147,7 @@ static size_t first_from(const keepfit_fit *fit, uint64_t arrival)
 static void leave_memory(keepfit_fit *fit, uint64_t first_record)
 {
     struct kf_durable *durable = fit->durable;
-    struct kf_points *points = &fit->problem.points;
+    struct kf_points *points = &fit->task.problem.points;
     size_t first = first_from(fit, durable->in_memory), j = first;
     keepfit_error unused;
     if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK && !fit->centres.count &&
@@ -265,7 +265,7 @@ static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
         durable->told.checkpointed = fit->arrived;
     }
     /* Also after a failure: the next attempt is made when the next one is due. */
-    durable->checkpoint_fo = fit->problem.objective.fo;
+    durable->checkpoint_fo = fit->task.problem.objective.fo;
     durable->checkpoint_seconds = fit->seconds;
     durable->checkpoint_cost = kf_fit_clock() - start;
     return status;
@@ -276,7 +276,7 @@ static bool checkpoint_is_due(const keepfit_fit *fit)
     const struct kf_durable *durable = fit->durable;
     const keepfit_options *options = fit->options;
     double worked = fit->seconds - durable->checkpoint_seconds;
-    uint64_t gradients = fit->problem.objective.fo - durable->checkpoint_fo;
+    uint64_t gradients = fit->task.problem.objective.fo - durable->checkpoint_fo;
     return (worked >= options->checkpoint_seconds && worked * CHECKPOINT_SHARE >= durable->checkpoint_cost) ||
            (options->checkpoint_gradients && gradients >= options->checkpoint_gradients);
 }
@@ -358,7 +358,7 @@ keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const kee
 /* The points that are present, and the state that knows them. */
 static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer, keepfit_error *error)
 {
-    const struct kf_points *points = &fit->problem.points;
+    const struct kf_points *points = &fit->task.problem.points;
     const struct kf_journal *journal = &fit->durable->journal;
     struct kf_archive archive = {0};
     keepfit_status status = kf_schema_is_empty(&fit->schema) ? KEEPFIT_OK : write_names(writer, &fit->schema, error);
@@ -392,7 +392,8 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
     struct kf_durable *durable = fit->durable;
     struct kf_journal *journal = &durable->journal;
     struct kf_writer writer;
-    uint64_t base = fit->problem.points.count + 1 + !kf_schema_is_empty(&fit->schema); /* settings, names, points */
+    uint64_t base =
+        fit->task.problem.points.count + 1 + !kf_schema_is_empty(&fit->schema); /* settings, names, points */
     char *settings = kf_settings_write(fit->options, base, kf_durable_objective(fit));
     status = settings ? kf_generation_begin(journal, &writer, settings, &fit->error) : kf_fail_memory(&fit->error);
     free(settings);

@@ -62,7 +62,7 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
     keepfit_status status = KEEPFIT_OK;
     double unused;
     prospect->labels.kind = fit->labels.kind;
-    prospect->weight = fit->problem.objective.weight_total;
+    prospect->weight = fit->task.problem.objective.weight_total;
     for (size_t k = 0; k < fit->labels.count; k++)
         if (kf_labels_take(&prospect->labels, fit->labels.label[k], &unused) == KF_LABEL_MEMORY)
             return kf_fail_memory(error);
@@ -82,15 +82,16 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
     kf_fit_account(fit);
     if (!kf_centre_arrived(fit))
         return kf_fail_memory(&fit->error);
-    kf_iterate_suit(&fit->problem);
+    kf_iterate_suit(&fit->task);
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    bool weighs = fit->problem.objective.weight_total > 0;
+    bool weighs = fit->task.problem.objective.weight_total > 0;
     if (!weighs && running->method->forget) /* it does not see this point */
-        running->method->forget(&fit->problem, running->state);
+        running->method->forget(&fit->task, running->state);
     if (!running->method->take || !weighs)
         return KEEPFIT_OK;
-    status = running->method->take(&fit->problem, running->state, &fit->error);
-    fit->problem.fo_before = fit->problem.objective.fo; /* a block's allowance is for what comes after its points */
+    status = running->method->take(&fit->task, running->state, &fit->error);
+    fit->task.stage.fo_before =
+        fit->task.problem.objective.fo; /* a block's allowance is for what comes after its points */
     return status;
 }
 
@@ -205,7 +206,7 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
-    return kf_durable_acknowledge(fit, fit->problem.points.count ? kf_fit_settle(fit) : KEEPFIT_OK);
+    return kf_durable_acknowledge(fit, fit->task.problem.points.count ? kf_fit_settle(fit) : KEEPFIT_OK);
 }
 
 double kf_fit_label(const keepfit_fit *fit, double target)
@@ -221,13 +222,13 @@ double kf_fit_label(const keepfit_fit *fit, double target)
 keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point *point)
 {
     kf_error_clear(&fit->error);
-    if (index >= fit->problem.points.count)
+    if (index >= fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu: %zu are present", (unsigned long long)index,
-                       fit->problem.points.count);
+                       fit->task.problem.points.count);
     keepfit_row row;
     if (!kf_centre_read_row(fit, (size_t)index, &row))
         return kf_fail_memory(&fit->error);
-    const struct kf_place *place = &fit->problem.points.place[index];
+    const struct kf_place *place = &fit->task.problem.points.place[index];
     *point = (keepfit_point){.row = row,
                              .target = kf_fit_label(fit, place->target),
                              .weight = place->weight,
@@ -237,10 +238,10 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
 
 void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop)
 {
-    fit->problem.stop = stop;
+    fit->task.stage.stop = stop;
 }
 
 bool kf_fit_stopped(const keepfit_fit *fit)
 {
-    return fit->problem.stop && *fit->problem.stop;
+    return fit->task.stage.stop && *fit->task.stage.stop;
 }

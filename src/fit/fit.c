@@ -64,7 +64,7 @@ static struct kf_running *at_work(keepfit_fit *fit)
 
 static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callbacks)
 {
-    struct kf_objective *objective = &fit->problem.objective;
+    struct kf_objective *objective = &fit->task.problem.objective;
     const keepfit_options *options = fit->options;
     objective->lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
     if (callbacks) {
@@ -86,7 +86,7 @@ static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 
 bool kf_fit_lead(const keepfit_fit *fit, double *lead)
 {
-    return kf_leading_constant(fit->options, fit->problem.objective.callbacks, lead);
+    return kf_leading_constant(fit->options, fit->task.problem.objective.callbacks, lead);
 }
 
 bool kf_fit_has_lead(const keepfit_fit *fit)
@@ -107,7 +107,7 @@ static keepfit_status refuse_method(const char *name, keepfit_error *error)
 
 static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
 {
-    keepfit_status status = kf_problem_create(&fit->problem, fit->options, error);
+    keepfit_status status = kf_task_create(&fit->task, fit->options, error);
     if (status != KEEPFIT_OK)
         return status;
     fit->asked = kf_method_find(fit->options->method);
@@ -124,7 +124,7 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
         return status;
     bool whole = set_up_objective(fit, callbacks);
     size_t slots = callbacks ? callbacks->dimension : kf_fit_has_lead(fit);
-    if (!whole || !kf_problem_resize(&fit->problem, slots, 1))
+    if (!whole || !kf_task_resize(&fit->task, slots, 1))
         return kf_fail_memory(error);
     return kf_fit_choose(fit, error);
 }
@@ -193,7 +193,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     for (size_t k = 0; k < fit->running_count; k++)
         if (fit->running[k].method->destroy)
             fit->running[k].method->destroy(fit->running[k].state);
-    kf_problem_free(&fit->problem); /* writes NULL into the vectors' places, which lie in the states */
+    kf_task_free(&fit->task); /* writes NULL into the vectors' places, which lie in the states */
     for (size_t k = 0; k < fit->running_count; k++)
         free(fit->running[k].state);
     kf_optimum_free(&fit->optimum);
@@ -249,7 +249,7 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
     if (fit->labels.kind == KF_NUMBERS && !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
         return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
                        point->target);
-    double total = fit->problem.objective.weight_total + point->weight;
+    double total = fit->task.problem.objective.weight_total + point->weight;
     bool total_sound = isnan(fit->options->lambda_total) || total == 0 || isfinite(fit->options->lambda_total / total);
     if (!isfinite(total * total) || !total_sound)
         return kf_fail(error, KEEPFIT_DATA, "the weight %g makes the sum of the weights too large or too small",
@@ -263,12 +263,12 @@ void kf_fit_forget(keepfit_fit *fit)
 {
     const struct kf_running *running = at_work(fit);
     if (fit->running_count && running->method->forget)
-        running->method->forget(&fit->problem, running->state);
+        running->method->forget(&fit->task, running->state);
 }
 
 bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
 {
-    struct kf_objective *objective = &fit->problem.objective;
+    struct kf_objective *objective = &fit->task.problem.objective;
     if (objective->callbacks)
         return true;
     size_t slots = features + kf_fit_has_lead(fit), outputs = objective->outputs;
@@ -278,19 +278,19 @@ bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
         outputs = classes;
         kf_fit_forget(fit);
     }
-    return kf_problem_resize(&fit->problem, slots, outputs);
+    return kf_task_resize(&fit->task, slots, outputs);
 }
 
 /* The two classes change places: with all targets negated, -x is worth what x was. */
 static void swap_classes(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
-    for (size_t j = 0; j < problem->points.count; j++)
-        problem->points.place[j].target = -problem->points.place[j].target;
-    kf_read(problem);
-    kf_scale(kf_size(problem), -1, problem->x);
-    kf_project(problem, problem->x);
-    kf_load(problem);
+    struct kf_task *task = &fit->task;
+    for (size_t j = 0; j < task->problem.points.count; j++)
+        task->problem.points.place[j].target = -task->problem.points.place[j].target;
+    kf_read(task);
+    kf_scale(kf_size(&task->problem), -1, task->iterate.x);
+    kf_project(&task->problem, task->iterate.x);
+    kf_load(task);
     kf_fit_forget(fit);
 }
 
@@ -309,7 +309,7 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point)
 {
     keepfit_point mapped = *point;
     double lead;
-    struct kf_points *points = &fit->problem.points;
+    struct kf_points *points = &fit->task.problem.points;
     struct kf_centred_row centred;
     if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
         return false;
@@ -336,57 +336,57 @@ keepfit_status kf_fit_overflown(keepfit_fit *fit)
 
 /* Whether the iterate is finite; for a scaled one, as far as its scales, the gradients that went into it and the newest row
  * tell. Whoever reads all of it checks all of it. */
-static bool is_finite(struct kf_problem *problem)
+static bool is_finite(struct kf_task *task)
 {
-    const struct kf_view *view = &problem->iterate.view;
-    if (!problem->iterate.scaled)
-        return kf_all_finite(kf_size(problem), problem->x);
-    struct kf_objective *objective = &problem->objective;
-    return !problem->iterate.overflown && isfinite(view->s) && isfinite(view->c) &&
-           objective->type->is_finite(objective, view, problem->points.count - 1);
+    const struct kf_view *view = &task->iterate.view;
+    if (!task->iterate.scaled)
+        return kf_all_finite(kf_size(&task->problem), task->iterate.x);
+    struct kf_objective *objective = &task->problem.objective;
+    return !task->iterate.overflown && isfinite(view->s) && isfinite(view->c) &&
+           objective->type->is_finite(objective, view, task->problem.points.count - 1);
 }
 
 void kf_fit_allow(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     const keepfit_options *options = fit->options;
-    uint64_t spent = problem->objective.fo;
-    problem->fo_before = spent;
-    problem->allowance = options->stage_budget ? options->stage_budget : UINT64_MAX;
+    uint64_t spent = task->problem.objective.fo;
+    task->stage.fo_before = spent;
+    task->stage.allowance = options->stage_budget ? options->stage_budget : UINT64_MAX;
     if (isnan(options->max_stage_work))
         return;
     double mean = fit->arrived ? fmax((double)spent / (double)fit->arrived, 1) : 1;
     double most = fmin(options->max_stage_work * mean, 1e18);
-    if (most < (double)problem->allowance)
-        problem->allowance = (uint64_t)most;
+    if (most < (double)task->stage.allowance)
+        task->stage.allowance = (uint64_t)most;
 }
 
 keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     keepfit_status status = KEEPFIT_OK;
-    problem->bound = problem->target = NAN;
+    task->stage.bound = task->stage.target = NAN;
     const struct kf_running *running = at_work(fit);
-    kf_iterate_write(problem); /* what was looked at since the last stage leaves no trace */
+    kf_iterate_write(task); /* what was looked at since the last stage leaves no trace */
     kf_fit_limit(fit);
     kf_fit_limit_toil(fit);
-    if (problem->objective.weight_total > 0)
-        status = work(problem, running->state, &fit->error);
+    if (task->problem.objective.weight_total > 0)
+        status = work(task, running->state, &fit->error);
     else if (running->method->forget) /* it has not seen this point */
-        running->method->forget(problem, running->state);
+        running->method->forget(task, running->state);
     if (status == KEEPFIT_OK)
         status = kf_fit_give_up(fit);
-    kf_iterate_write(problem);
-    if (problem->objective.callback_failed)
+    kf_iterate_write(task);
+    if (task->problem.objective.callback_failed)
         status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
                          (unsigned long long)fit->arrived);
-    else if (problem->objective.memory_failed)
+    else if (task->problem.objective.memory_failed)
         status = kf_fail_memory(&fit->error);
-    else if (status == KEEPFIT_OK && problem->points.count && !is_finite(problem))
+    else if (status == KEEPFIT_OK && task->problem.points.count && !is_finite(task))
         status = kf_fit_overflown(fit);
     if (status == KEEPFIT_OK)
         kf_fit_keep_account(fit);
-    if (status == KEEPFIT_OK && problem->objective.memory_failed)
+    if (status == KEEPFIT_OK && task->problem.objective.memory_failed)
         status = kf_fail_memory(&fit->error);
     return status;
 }
@@ -398,7 +398,7 @@ static keepfit_status run_stage(keepfit_fit *fit)
         status = kf_fit_consider(fit);
     if (status != KEEPFIT_OK)
         return status;
-    kf_iterate_suit(&fit->problem);
+    kf_iterate_suit(&fit->task);
     return kf_fit_run(fit, at_work(fit)->method->stage);
 }
 
@@ -412,15 +412,15 @@ double kf_fit_clock(void)
 /* The first point that the stage will draw is asked for before it begins; any point where none will be. */
 static size_t foresee_draw(const keepfit_fit *fit)
 {
-    const struct kf_problem *problem = &fit->problem;
+    const struct kf_task *task = &fit->task;
     int from = fit->running[fit->running_count - 1].method->draws_from;
-    size_t count = problem->points.count;
+    size_t count = task->problem.points.count;
     if (from < 0 || count < 2)
         return 0;
-    size_t first = kf_sampler_foresee(problem, count + 1 - (size_t)from);
+    size_t first = kf_sampler_foresee(task, count + 1 - (size_t)from);
     if (first >= count)
         return 0; /* the newest itself */
-    kf_points_prefetch_place(&problem->points, first);
+    kf_points_prefetch_place(&task->problem.points, first);
     return first;
 }
 
@@ -438,7 +438,7 @@ keepfit_status kf_fit_ready(keepfit_fit *fit)
 keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point)
 {
     uint64_t window = fit->options->window;
-    if (window && fit->problem.points.count >= window)
+    if (window && fit->task.problem.points.count >= window)
         kf_fit_drop(fit, 0);
     bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
     size_t width = kf_row_width(&point->row);
@@ -464,7 +464,7 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     status = kf_fit_admit(fit, point);
     if (status != KEEPFIT_OK)
         return status;
-    kf_points_prefetch_row(&fit->problem.points, first);
+    kf_points_prefetch_row(&fit->task.problem.points, first);
     kf_fit_account(fit);
     status = kf_centre_arrived(fit) ? run_stage(fit) : kf_fail_memory(&fit->error);
     if (status != KEEPFIT_OK)

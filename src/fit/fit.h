@@ -5,7 +5,7 @@
 #include "base/archive.h"
 #include "base/schema.h"
 #include "history/centres.h"
-#include "iterate/problem.h"
+#include "iterate/task.h"
 #include "method/method.h"
 #include "objective/labels.h"
 #include "optimum/optimum.h"
@@ -61,7 +61,7 @@ struct keepfit_fit {
     keepfit_options *options;
     keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
     char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
-    struct kf_problem problem;
+    struct kf_task task;
     struct kf_labels labels;
     struct kf_schema schema; /* what people call features and classes */
 
@@ -151,7 +151,7 @@ keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes)
 /* For auto: looks again, now that the problem may have grown. */
 keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error);
 
-typedef keepfit_status kf_work(struct kf_problem *problem, void *state, keepfit_error *error);
+typedef keepfit_status kf_work(struct kf_task *task, void *state, keepfit_error *error);
 
 /* Puts a method to work. */
 keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);

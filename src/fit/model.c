@@ -29,7 +29,7 @@ static void copy_weights(keepfit_fit *fit, keepfit_model *model)
         return;
     }
     copy_layer(x, model->bias, fit->features, hidden, model->hidden_intercepts, model->hidden_weights);
-    const double *second = x + fit->problem.objective.slots * hidden;
+    const double *second = x + fit->task.problem.objective.slots * hidden;
     memcpy(model->weights, second, hidden * outputs * sizeof *second);
     memcpy(model->intercepts, second + hidden * outputs, outputs * sizeof *second);
 }
@@ -51,9 +51,9 @@ keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
     keepfit_status status = kf_fit_read(fit);
     if (status != KEEPFIT_OK)
         return status;
-    if (!kf_all_finite(kf_size(&fit->problem), kf_read(&fit->problem)))
+    if (!kf_all_finite(kf_size(&fit->task.problem), kf_read(&fit->task)))
         return kf_fit_overflown(fit);
-    const struct kf_objective *objective = &fit->problem.objective;
+    const struct kf_objective *objective = &fit->task.problem.objective;
     const keepfit_options *options = fit->options;
     if (!objective->loss)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a user-written objective has no model; read keepfit_fit_iterate");

@@ -22,7 +22,7 @@ keepfit_status kf_fit_third(const keepfit_fit *fit, double label, const struct k
     return kf_fail(error, KEEPFIT_DATA,
                    "label %s is a third class besides %s and %s; loss %s is for two (softmax takes more)",
                    kf_fit_class(fit, label, third), kf_fit_class(fit, labels->label[0], first),
-                   kf_fit_class(fit, labels->label[1], second), fit->problem.objective.loss->name);
+                   kf_fit_class(fit, labels->label[1], second), fit->task.problem.objective.loss->name);
 }
 
 void keepfit_fit_schema(const keepfit_fit *fit, keepfit_schema *schema)

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "fit/centre.h"
 #include "fit/fit.h"
+#include "problem/gap.h"
 
 #define STAGE_TOIL 1e8
 /* In passes. Methods by whole gradients need about sqrt(condition) ln(1/accuracy) rounds of 3: this is a condition of 1e6 and 5
@@ -46,12 +47,12 @@ void kf_fit_forget_classes(keepfit_fit *fit)
 static bool lacks_class(keepfit_fit *fit)
 {
     struct kf_presence_of_classes *classes = &fit->classes;
-    const struct kf_points *points = &fit->problem.points;
+    const struct kf_points *points = &fit->task.problem.points;
     size_t count = fit->labels.count;
     if (count < 2)
         return true;
     if (!KF_RESERVE(classes->seen, classes->capacity, count)) {
-        fit->problem.objective.memory_failed = true;
+        fit->task.problem.objective.memory_failed = true;
         return false;
     }
     if (classes->looked == 0)
@@ -68,7 +69,7 @@ static bool lacks_class(keepfit_fit *fit)
 
 static bool has_no_optimum(keepfit_fit *fit)
 {
-    return !kf_bounds_gap(&fit->problem) && lacks_class(fit);
+    return !kf_bounds_gap(&fit->task.problem) && lacks_class(fit);
 }
 
 /* ---- patience ---- */
@@ -83,19 +84,19 @@ static double passes_of_samples(const struct kf_problem *problem)
 
 static double whole_toil(const keepfit_fit *fit)
 {
-    const struct kf_problem *problem = &fit->problem;
-    const struct kf_objective *objective = &problem->objective;
-    double pass = kf_pass_toil(problem);
+    const struct kf_task *task = &fit->task;
+    const struct kf_objective *objective = &task->problem.objective;
+    double pass = kf_pass_toil(&task->problem);
     if (fit->running[fit->running_count - 1].method->scaled && !fit->choice.rival)
-        return fmax(STAGE_TOIL, passes_of_samples(problem) * pass);
-    if (!objective->type->has_hessian || kf_size(problem) > KF_DENSE_MOST)
+        return fmax(STAGE_TOIL, passes_of_samples(&task->problem) * pass);
+    if (!objective->type->has_hessian || kf_size(&task->problem) > KF_DENSE_MOST)
         return fmax(STAGE_TOIL, PASSES_MOST * pass);
-    return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_hessian_toil(problem) + PASSES_OF_NEWTON * pass));
+    return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_hessian_toil(&task->problem) + PASSES_OF_NEWTON * pass));
 }
 
 static double little_toil(const keepfit_fit *fit)
 {
-    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * kf_pass_toil(&fit->problem));
+    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * kf_pass_toil(&fit->task.problem));
 }
 
 /* Of the whole, where a failure is not long ago. */
@@ -107,48 +108,48 @@ static double part_of_toil(const keepfit_fit *fit)
 
 void kf_fit_limit_toil(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     struct kf_patience *patience = &fit->patience;
-    problem->toil = 0;
-    problem->toil_from = problem->objective.fo;
-    problem->toil_most = INFINITY;
+    task->stage.toil = 0;
+    task->stage.toil_from = task->problem.objective.fo;
+    task->stage.toil_most = INFINITY;
     if (!fit->running[fit->running_count - 1].method->holds_epsilon)
         return;
-    bool waited = patience->wait == 1, grown = problem->points.count >= 2 * patience->points;
+    bool waited = patience->wait == 1, grown = task->problem.points.count >= 2 * patience->points;
     patience->wait -= patience->wait > 0;
     if (patience->failures == 0 || waited || (patience->wait && grown))
-        problem->toil_most = whole_toil(fit);
+        task->stage.toil_most = whole_toil(fit);
     else if (patience->wait == 0 || patience->worse)
-        problem->toil_most = part_of_toil(fit);
+        task->stage.toil_most = part_of_toil(fit);
     else
-        problem->toil_most = little_toil(fit);
+        task->stage.toil_most = little_toil(fit);
 }
 
 void kf_fit_limit_measuring(keepfit_fit *fit)
 {
-    fit->problem.toil = 0;
-    fit->problem.toil_from = fit->problem.objective.fo;
-    fit->problem.toil_most = MEASURING_TIMES * whole_toil(fit);
+    fit->task.stage.toil = 0;
+    fit->task.stage.toil_from = fit->task.problem.objective.fo;
+    fit->task.stage.toil_most = MEASURING_TIMES * whole_toil(fit);
 }
 
 /* The stage has fallen short of its target. */
 static void lose_patience(keepfit_fit *fit, double bound, bool waits)
 {
     struct kf_patience *patience = &fit->patience;
-    const struct kf_problem *problem = &fit->problem;
-    bool worn = kf_toil_done(problem) > problem->toil_most / 2;
-    bool vain = !isnan(bound) && !kf_is_limited(problem) && kf_toil_done(problem) > little_toil(fit);
-    if (patience->wait && problem->toil_most <= little_toil(fit)) {
+    const struct kf_task *task = &fit->task;
+    bool worn = kf_toil_done(task) > task->stage.toil_most / 2;
+    bool vain = !isnan(bound) && !kf_is_limited(&task->problem) && kf_toil_done(task) > little_toil(fit);
+    if (patience->wait && task->stage.toil_most <= little_toil(fit)) {
         patience->worse = bound > WORSE * patience->bound;
         fit->tally.given_up += !waits;
         return;
     }
-    if ((problem->stop && *problem->stop) || !(worn || vain))
+    if ((task->stage.stop && *task->stage.stop) || !(worn || vain))
         return;
     fit->tally.given_up++;
     patience->failures++;
     patience->wait = (uint64_t)1 << (patience->failures < DOUBLINGS_MOST ? patience->failures : DOUBLINGS_MOST);
-    patience->points = problem->points.count;
+    patience->points = task->problem.points.count;
     patience->bound = isnan(bound) ? INFINITY : bound;
     patience->worse = false;
 }
@@ -164,17 +165,17 @@ static void keep_patience(keepfit_fit *fit)
 
 void kf_fit_keep_account(keepfit_fit *fit)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     struct kf_tally *tally = &fit->tally;
-    bool estimated = problem->options->guarantee != KF_GUARANTEE_PROVED;
-    double bound = problem->bound = kf_centre_bound(fit, problem->bound); /* of the model as it is given out */
+    bool estimated = task->problem.options->guarantee != KF_GUARANTEE_PROVED;
+    double bound = task->stage.bound = kf_centre_bound(fit, task->stage.bound); /* of the model as it is given out */
     if (!isfinite(bound))
-        problem->bound = NAN;
+        task->stage.bound = NAN;
     else
         tally->worst_bound = fmax(tally->worst_bound, bound);
-    if (isnan(problem->target))
+    if (isnan(task->stage.target))
         return;
-    bool met = isfinite(bound) && bound <= problem->target, missed = isfinite(bound) && !met;
+    bool met = isfinite(bound) && bound <= task->stage.target, missed = isfinite(bound) && !met;
     bool waits = !met && !missed && has_no_optimum(fit);
     tally->proved += met && !estimated;
     tally->missed += missed;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "fit/centre.h"
 #include "kernels/kernels.h"
+#include "problem/gap.h"
 
 const keepfit_options *keepfit_fit_options(const keepfit_fit *fit)
 {
@@ -12,23 +13,23 @@ const keepfit_options *keepfit_fit_options(const keepfit_fit *fit)
 
 void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
 {
-    const struct kf_problem *problem = &fit->problem;
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_task *task = &fit->task;
+    const struct kf_objective *objective = &task->problem.objective;
     double count = (double)fit->validated;
     bool numbers = fit->labels.kind == KF_NUMBERS;
     *report = (keepfit_report){
         .method = fit->running[fit->running_count - 1].method->name,
         .reason = fit->choice.reason,
         .stage = fit->arrived,
-        .points = problem->points.count,
+        .points = task->problem.points.count,
         .features = fit->features,
         .classes = numbers ? 0 : fit->labels.count,
         .fo = objective->fo,
-        .steps = problem->steps,
+        .steps = task->stage.steps,
         .lambda = objective->lambda,
-        .bound = problem->bound,
+        .bound = task->stage.bound,
         .worst_bound = fit->tally.worst_bound,
-        .target = problem->target,
+        .target = task->stage.target,
         .proved = fit->tally.proved,
         .missed = fit->tally.missed,
         .unproved = fit->tally.unproved,
@@ -46,12 +47,12 @@ static keepfit_no_proof why_no_proof(const keepfit_fit *fit)
 {
     const keepfit_options *options = fit->options;
     double lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
-    if (fit->problem.objective.hidden)
+    if (fit->task.problem.objective.hidden)
         return KEEPFIT_NOT_CONVEX;
     if (!(lambda > 0))
         return KEEPFIT_NO_LAMBDA;
     const struct kf_method *method = fit->running[fit->running_count - 1].method;
-    if (!method->holds_epsilon || (method->targetless && !kf_bounds_gap(&fit->problem)))
+    if (!method->holds_epsilon || (method->targetless && !kf_bounds_gap(&fit->task.problem)))
         return KEEPFIT_NO_PROMISE;
     return options->guarantee == KF_GUARANTEE_PROVED ? KEEPFIT_PROVES : KEEPFIT_ESTIMATES;
 }
@@ -73,18 +74,19 @@ keepfit_no_proof keepfit_fit_no_proof(const keepfit_fit *fit, const char **reaso
 
 const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension)
 {
-    *dimension = kf_size(&fit->problem);
-    kf_read(&fit->problem);
+    *dimension = kf_size(&fit->task.problem);
+    kf_read(&fit->task);
     return kf_centre_read_x(fit);
 }
 
 /* The bound at x, from a pass of gradients. */
-static double measure_bound(struct kf_problem *problem)
+static double measure_bound(struct kf_task *task)
 {
-    double *gradient = kf_borrow(problem);
-    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, gradient, NULL, problem->factors[0]);
-    double bound = kf_gap_bound_of_pass(problem, problem->x, gradient, gradient);
-    kf_give_back(problem, gradient);
+    double *gradient = kf_borrow(task);
+    kf_gradient_sum(&task->problem.objective, task->iterate.x, task->problem.points.count, gradient, NULL,
+                    task->vectors.factors[0]);
+    double bound = kf_gap_bound_of_pass(&task->problem, task->iterate.x, gradient, task->vectors.doubt, gradient);
+    kf_give_back(task, gradient);
     return bound;
 }
 
@@ -94,42 +96,43 @@ static double measure_bound(struct kf_problem *problem)
 /* Whether it is: by the gradient bound there, or, where an intercept has none, by what that comes to if the losses are not all flat. */
 static bool is_optimum(keepfit_fit *fit, double value)
 {
-    struct kf_problem *problem = &fit->problem;
-    const struct kf_objective *objective = &problem->objective;
-    struct kf_tracked tracked = {fit->optimum_sum, problem->doubt};
+    struct kf_task *task = &fit->task;
+    const struct kf_objective *objective = &task->problem.objective;
+    struct kf_tracked tracked = {fit->optimum_sum, task->vectors.doubt};
     if (!objective->loss || !(objective->lambda > 0))
         return true;
-    double *gradient = kf_borrow(problem);
-    kf_gradient_sum_closely(&problem->objective, fit->optimum_x, &tracked, gradient, NULL, problem->factors[0]);
-    kf_complete_doubt(objective, &tracked, fit->optimum_x, problem->doubt);
+    double *gradient = kf_borrow(task);
+    kf_gradient_sum_closely(&task->problem.objective, fit->optimum_x, &tracked, gradient, NULL,
+                            task->vectors.factors[0]);
+    kf_complete_doubt(objective, &tracked, fit->optimum_x, task->vectors.doubt);
     kf_complete_gradient(objective, fit->optimum_sum, fit->optimum_x, gradient);
-    double bound = kf_gap_bound(problem, fit->optimum_x, gradient, problem->doubt, 0);
+    double bound = kf_gap_bound(&task->problem, fit->optimum_x, gradient, task->vectors.doubt, 0);
     if (isnan(bound)) {
         for (size_t k = 0; k < objective->free; k++)
-            gradient[k] = fabs(gradient[k]) + problem->doubt[k];
-        bound = kf_held_bound(problem, 2 * objective->lambda, fit->optimum_x, gradient, problem->doubt, 0) +
-                kf_gap_estimate(problem, fit->optimum_x, gradient);
+            gradient[k] = fabs(gradient[k]) + task->vectors.doubt[k];
+        bound = kf_held_bound(&task->problem, 2 * objective->lambda, fit->optimum_x, gradient, task->vectors.doubt, 0) +
+                kf_gap_estimate(&task->problem, fit->optimum_x, gradient);
     }
-    kf_give_back(problem, gradient);
+    kf_give_back(task, gradient);
     return bound <= OPTIMUM_TO * fmax(fabs(value), objective->zeros.high * kf_inverse_weight(objective));
 }
 
 /* Solves the stage's problem, from the last optimum that was found. */
 static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *result)
 {
-    struct kf_problem *problem = &fit->problem;
-    if (problem->objective.hidden)
+    struct kf_task *task = &fit->task;
+    if (task->problem.objective.hidden)
         return kf_fail(&fit->error, KEEPFIT_USAGE,
                        "a network is not convex: its optimum, and with it the gap, cannot be computed");
-    if ((!fit->optimum_x && !kf_problem_vector(problem, &fit->optimum_x)) ||
-        (!fit->optimum_sum && !kf_problem_vector(problem, &fit->optimum_sum)))
+    if ((!fit->optimum_x && !kf_task_vector(task, &fit->optimum_x)) ||
+        (!fit->optimum_sum && !kf_task_vector(task, &fit->optimum_sum)))
         return kf_fail_memory(&fit->error);
-    kf_project(problem, fit->optimum_x);
+    kf_project(&task->problem, fit->optimum_x);
     kf_fit_limit_measuring(fit);
-    keepfit_status status = kf_optimum_find(&fit->optimum, problem, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
+    keepfit_status status = kf_optimum_find(&fit->optimum, task, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
-    double optimum = kf_objective_value(&problem->objective, fit->optimum_x);
+    double optimum = kf_objective_value(&task->problem.objective, fit->optimum_x);
     if (!is_optimum(fit, optimum))
         return kf_fail(&fit->error, KEEPFIT_UNSOLVED,
                        "the optimum of stage %llu cannot be computed to a billionth of the objective, for rounding",
@@ -142,20 +145,20 @@ static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *res
 /* The measurements that are asked for; the objective's count of FOs is put back by the caller. */
 static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
-    struct kf_problem *problem = &fit->problem;
-    if (!kf_all_finite(kf_size(problem), kf_read(problem)))
+    struct kf_task *task = &fit->task;
+    if (!kf_all_finite(kf_size(&task->problem), kf_read(task)))
         return kf_fit_overflown(fit);
     if (what & (KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM))
-        result->objective = kf_objective_value(&problem->objective, problem->x);
+        result->objective = kf_objective_value(&task->problem.objective, task->iterate.x);
     if (what & KEEPFIT_MEASURE_BOUND)
-        result->bound = kf_centre_bound(fit, measure_bound(problem));
+        result->bound = kf_centre_bound(fit, measure_bound(task));
     return what & KEEPFIT_MEASURE_OPTIMUM ? measure_optimum(fit, result) : KEEPFIT_OK;
 }
 
 keepfit_status kf_fit_read(keepfit_fit *fit)
 {
-    kf_read(&fit->problem);
-    if (!fit->problem.objective.memory_failed || fit->death.status != KEEPFIT_OK)
+    kf_read(&fit->task);
+    if (!fit->task.problem.objective.memory_failed || fit->death.status != KEEPFIT_OK)
         return KEEPFIT_OK;
     kf_fail_memory(&fit->death);
     return kf_fail_memory(&fit->error);
@@ -164,7 +167,7 @@ keepfit_status kf_fit_read(keepfit_fit *fit)
 /* With what went wrong underneath: neither ends the fit. */
 static keepfit_status measured_soundly(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
-    struct kf_objective *objective = &fit->problem.objective;
+    struct kf_objective *objective = &fit->task.problem.objective;
     uint64_t counted = objective->fo;
     keepfit_status status = measure(fit, what, result);
     objective->fo = counted;
@@ -182,7 +185,7 @@ static keepfit_status measured_soundly(keepfit_fit *fit, unsigned what, keepfit_
 keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
     keepfit_measurement measured = {NAN, NAN, NAN, NAN};
-    if (fit->problem.points.count == 0)
+    if (fit->task.problem.points.count == 0)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
     keepfit_status status = kf_fit_read(fit);
     if (status == KEEPFIT_OK)

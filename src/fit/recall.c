@@ -30,7 +30,7 @@ static keepfit_status recall(const keepfit_options *options, const char *folder,
     keepfit_fit *fit = NULL;
     keepfit_model *model = NULL;
     keepfit_status status = keepfit_fit_create(options, &fit, error);
-    if (status == KEEPFIT_OK && fit->problem.points.count == 0)
+    if (status == KEEPFIT_OK && fit->task.problem.points.count == 0)
         status = kf_fail(error, KEEPFIT_DATA, "%s: the journal has no points, so there is no model", folder);
     if (status == KEEPFIT_OK && (status = keepfit_fit_model(fit, &model)) != KEEPFIT_OK)
         *error = fit->error;

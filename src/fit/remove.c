@@ -9,27 +9,27 @@
 
 static void update_lambda(keepfit_fit *fit)
 {
-    struct kf_objective *objective = &fit->problem.objective;
+    struct kf_objective *objective = &fit->task.problem.objective;
     if (!isnan(fit->options->lambda_total) && objective->weight_total > 0)
         objective->lambda = fit->options->lambda_total / objective->weight_total;
 }
 
 void kf_fit_compute_constants(keepfit_fit *fit)
 {
-    kf_objective_recount(&fit->problem.objective);
+    kf_objective_recount(&fit->task.problem.objective);
     fit->left = 0;
     update_lambda(fit);
 }
 
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
 {
-    return fit->arrivals ? fit->arrivals[j] : fit->arrived - fit->problem.points.count + 1 + j;
+    return fit->arrivals ? fit->arrivals[j] : fit->arrived - fit->task.problem.points.count + 1 + j;
 }
 
 /* From the first time that a point in the middle leaves, each has its arrival written down. */
 static bool write_arrivals(keepfit_fit *fit)
 {
-    size_t count = fit->problem.points.count;
+    size_t count = fit->task.problem.points.count;
     if (fit->arrivals)
         return true;
     if (!KF_RESERVE(fit->arrivals, fit->arrivals_capacity, count + 1))
@@ -41,7 +41,7 @@ static bool write_arrivals(keepfit_fit *fit)
 
 bool kf_fit_arrive(keepfit_fit *fit)
 {
-    size_t newest = fit->problem.points.count - 1;
+    size_t newest = fit->task.problem.points.count - 1;
     if (fit->arrivals && !KF_RESERVE(fit->arrivals, fit->arrivals_capacity, newest + 1))
         return false;
     fit->arrived++;
@@ -52,22 +52,22 @@ bool kf_fit_arrive(keepfit_fit *fit)
 
 bool kf_fit_drop(keepfit_fit *fit, size_t j)
 {
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
+    struct kf_task *task = &fit->task;
+    struct kf_objective *objective = &task->problem.objective;
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    size_t count = problem->points.count;
+    size_t count = task->problem.points.count;
     if (j > 0 && !write_arrivals(fit))
         return false;
     kf_centre_leaves(fit, j);
     if (running->method->leave)
-        running->method->leave(problem, running->state, j);
-    kf_iterate_write(problem);
+        running->method->leave(task, running->state, j);
+    kf_iterate_write(task);
     if (fit->arrivals)
         memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
     bool stale = kf_objective_discount(objective, j);
-    kf_points_remove(&problem->points, j);
+    kf_points_remove(&task->problem.points, j);
     kf_fit_forget_classes(fit);
-    if (++fit->left > problem->points.count || stale)
+    if (++fit->left > task->problem.points.count || stale)
         kf_fit_compute_constants(fit);
     update_lambda(fit);
     return true;
@@ -77,7 +77,7 @@ keepfit_status kf_fit_settle(keepfit_fit *fit)
 {
     kf_work *settle = fit->running[fit->running_count - 1].method->settle;
     keepfit_status status = settle ? kf_fit_run(fit, settle) : KEEPFIT_OK;
-    if (status == KEEPFIT_OK && fit->problem.objective.memory_failed) /* while the points left */
+    if (status == KEEPFIT_OK && fit->task.problem.objective.memory_failed) /* while the points left */
         status = kf_fail_memory(&fit->error);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
@@ -86,7 +86,7 @@ keepfit_status kf_fit_settle(keepfit_fit *fit)
 
 static keepfit_status check_indices(keepfit_fit *fit, const uint64_t *indices, size_t count)
 {
-    size_t present = fit->problem.points.count;
+    size_t present = fit->task.problem.points.count;
     for (size_t k = 0; k < count; k++) {
         if (indices[k] >= present)
             return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu to remove: %zu are present",
@@ -130,7 +130,7 @@ keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
 
 bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index)
 {
-    size_t count = fit->problem.points.count, low = 0, high = count;
+    size_t count = fit->task.problem.points.count, low = 0, high = count;
     if (!fit->arrivals) {
         uint64_t first = fit->arrived - count + 1;
         *index = arrival - first;

@@ -80,7 +80,7 @@ static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, 
             continue;
         struct kf_place place = kf_durable_place(record);
         bool gone = presence.arrival && presence.arrival[k++] & KF_GONE;
-        if (!gone && !kf_points_append_lent(&fit->problem.points, &place))
+        if (!gone && !kf_points_append_lent(&fit->task.problem.points, &place))
             status = kf_fail_memory(error);
     }
     kf_presence_free(&presence);
@@ -250,7 +250,7 @@ keepfit_status kf_durable_resume(keepfit_fit *fit, bool *unusable, keepfit_error
     }
     writer->segment_bytes = fit->options->segment_bytes;
     writer->arrived = writer->safe = fit->arrived;
-    durable->checkpoint_fo = fit->problem.objective.fo;
+    durable->checkpoint_fo = fit->task.problem.objective.fo;
     durable->checkpoint_seconds = fit->seconds;
     kf_durable_start_segment(fit);
     return KEEPFIT_OK;

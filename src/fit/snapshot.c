@@ -37,7 +37,7 @@ static void archive_method(keepfit_fit *fit, struct kf_archive *archive, keepfit
 
 static void archive_arrivals(keepfit_fit *fit, struct kf_archive *archive)
 {
-    size_t count = fit->problem.points.count;
+    size_t count = fit->task.problem.points.count;
     bool written = fit->arrivals != NULL;
     kf_archive_number(archive, &fit->arrived);
     kf_archive_require(archive, fit->arrived >= count);
@@ -65,36 +65,36 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     kf_fit_archive_tally(fit, archive);
-    size_t slots = fit->problem.objective.slots - kf_fit_has_lead(fit);
-    kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->problem.objective.loss));
+    size_t slots = fit->task.problem.objective.slots - kf_fit_has_lead(fit);
+    kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->task.problem.objective.loss));
     fit->left = (size_t)left;
 }
 
 /* All parts, in order: sizes come before what has them. */
 static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
-    size_t version = SNAPSHOT_VERSION, points = fit->problem.points.count;
+    size_t version = SNAPSHOT_VERSION, points = fit->task.problem.points.count;
     kf_archive_count(archive, &version, SNAPSHOT_VERSION);
     kf_archive_require(archive, version >= 1);
     archive->version = version;
-    kf_archive_count(archive, &points, fit->problem.points.count);
-    kf_archive_require(archive, points == fit->problem.points.count);
+    kf_archive_count(archive, &points, fit->task.problem.points.count);
+    kf_archive_require(archive, points == fit->task.problem.points.count);
     archive_labels(&fit->labels, archive);
     archive_method(fit, archive, error);
     if (archive->status == KEEPFIT_OK)
-        kf_problem_archive(&fit->problem, archive);
+        kf_task_archive(&fit->task, archive);
     if (version >= KF_VERSION_WITH_ROUNDING && archive->status == KEEPFIT_OK)
         kf_centre_archive(fit, archive);
     struct kf_running *running = &fit->running[fit->running_count - 1];
     if (running->method->archive && archive->status == KEEPFIT_OK)
-        running->method->archive(&fit->problem, running->state, archive);
+        running->method->archive(&fit->task, running->state, archive);
     archive_arrivals(fit, archive);
     archive_account(fit, archive);
     kf_choice_archive(&fit->choice, archive);
     bool chooses = strcmp(fit->asked->name, "auto") == 0;
     kf_archive_require(archive, chooses || (!fit->choice.trying && !fit->choice.watched));
     if (archive->status == KEEPFIT_OK)
-        kf_problem_archive_vector(&fit->problem, archive, &fit->optimum_x);
+        kf_task_archive_vector(&fit->task, archive, &fit->optimum_x);
 }
 
 keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
@@ -106,18 +106,18 @@ keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
 bool kf_snapshot_recall(keepfit_fit *fit, const keepfit_point *point)
 {
     double lead;
-    return kf_points_append(&fit->problem.points, point, kf_fit_lead(fit, &lead) ? &lead : NULL);
+    return kf_points_append(&fit->task.problem.points, point, kf_fit_lead(fit, &lead) ? &lead : NULL);
 }
 
 /* The points' targets, as they came, become what the labels make of them. False: one is unknown, or a row is too wide. */
 static bool map_points(keepfit_fit *fit)
 {
-    struct kf_points *points = &fit->problem.points;
+    struct kf_points *points = &fit->task.problem.points;
     for (size_t j = 0; j < points->count; j++) {
         struct kf_place *place = &points->place[j];
         keepfit_row row = kf_points_row(points, j);
         bool known = fit->labels.kind == KF_NUMBERS || kf_labels_find(&fit->labels, place->target, &place->target);
-        if (!known || (fit->problem.objective.loss && kf_row_width(&row) > fit->problem.objective.slots))
+        if (!known || (fit->task.problem.objective.loss && kf_row_width(&row) > fit->task.problem.objective.slots))
             return false;
     }
     return true;
@@ -126,7 +126,7 @@ static bool map_points(keepfit_fit *fit)
 /* Softmax has an output for each class; the others one. */
 static bool outputs_fit(const keepfit_fit *fit)
 {
-    size_t outputs = fit->problem.objective.outputs, classes = fit->labels.count;
+    size_t outputs = fit->task.problem.objective.outputs, classes = fit->labels.count;
     bool many = fit->labels.kind == KF_MANY_CLASSES;
     return many ? outputs == (classes ? classes : 1) : outputs == 1;
 }
@@ -136,9 +136,9 @@ static bool outputs_fit(const keepfit_fit *fit)
 static void make_up_for_rounding(keepfit_fit *fit)
 {
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    kf_objective_recount(&fit->problem.objective);
+    kf_objective_recount(&fit->task.problem.objective);
     if (running->method->forget)
-        running->method->forget(&fit->problem, running->state);
+        running->method->forget(&fit->task, running->state);
 }
 
 keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
@@ -187,7 +187,7 @@ keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points
     keepfit_status status = kf_fit_ready(fit);
     if (status != KEEPFIT_OK)
         return status;
-    if (fit->arrived || fit->problem.points.count)
+    if (fit->arrived || fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
     status = recall_all(fit, points);
     if (status == KEEPFIT_OK)

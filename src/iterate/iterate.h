@@ -32,6 +32,7 @@ struct kf_sampler {
 };
 
 struct kf_iterate {
+    double *x; /* as a plain vector: itself where dense, otherwise after kf_read */
     bool scaled;
     bool may_change;       /* between the two, to suit the rows */
     bool overflown;        /* scaled: a gradient that went into it was not finite */
@@ -50,7 +51,7 @@ struct kf_iterate {
     struct kf_lanes lanes;        /* either of these */
     struct kf_deferred *deferred; /* networks */
     double *temporary;            /* what kf_borrow lends; the mean's t where there is one, which is 0 between stages */
-    bool read;                    /* problem->x holds x */
+    bool read;                    /* task->iterate.x holds x */
     double sum_s, sum_c;
     size_t *touched; /* points whose rows were changed since averaging began */
     size_t touched_count, touched_capacity;
@@ -62,24 +63,24 @@ struct kf_iterate {
     struct kf_sampler sampler;
 };
 
-struct kf_problem;
+struct kf_task;
 
 /* Before a method's first stage: the vectors it needs. False: out of memory. */
-bool kf_iterate_prepare(struct kf_problem *problem, unsigned needs);
+bool kf_iterate_prepare(struct kf_task *task, unsigned needs);
 /* Changes to the representation that suits the rows so far, if the iterate may be scaled and nothing else was asked for:
  * dense where the mean row fills more than half of x, scaled otherwise. Looks now and then; cheap to call at every stage. */
-void kf_iterate_suit(struct kf_problem *problem);
+void kf_iterate_suit(struct kf_task *task);
 void kf_iterate_free(struct kf_iterate *iterate);
 /* Writes what waits to be written, and forgets what was computed ahead. Before points leave, since these are known by their numbers;
  * before and after a stage, so that it does not matter whether the fit was stored and read again between two. */
-void kf_iterate_write(struct kf_problem *problem);
+void kf_iterate_write(struct kf_task *task);
 /* Pointers may have moved. */
-void kf_iterate_moved(struct kf_problem *problem);
+void kf_iterate_moved(struct kf_task *task);
 
-/* x as a plain vector: problem->x, brought up to date. Valid until the next change. */
-const double *kf_read(struct kf_problem *problem);
-/* The iterate becomes what problem->x holds. The drift stays. */
-void kf_load(struct kf_problem *problem);
+/* x as a plain vector: task->iterate.x, brought up to date. Valid until the next change. */
+const double *kf_read(struct kf_task *task);
+/* The iterate becomes what task->iterate.x holds. The drift stays. */
+void kf_load(struct kf_task *task);
 
 /* One sampled gradient: point's factors, times scale in the step; times drift it joins the drift after the step. */
 struct kf_term {
@@ -99,36 +100,36 @@ struct kf_sample {
 #define KF_SAMPLES_MOST 2
 #define KF_TERMS_MOST (2 * KF_SAMPLES_MOST)
 
-/* What the samples stand for at x; the factors lie in problem->factors. Counts one FO each. Gives the number of terms: one a
+/* What the samples stand for at x; the factors lie in task->vectors.factors. Counts one FO each. Gives the number of terms: one a
  * sample, or, where gradients cannot be subtracted by their factors, one more for each that is remembered. */
-size_t kf_sample_terms(struct kf_problem *problem, const struct kf_view *x, const struct kf_sample *samples,
-                       size_t count, struct kf_term *terms);
+size_t kf_sample_terms(struct kf_task *task, const struct kf_view *x, const struct kf_sample *samples, size_t count,
+                       struct kf_term *terms);
 
 /* kf_step with the samples' terms at the iterate. */
-void kf_step_sampled(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
+void kf_step_sampled(struct kf_task *task, double step, double drift_scale, const struct kf_sample *samples,
                      size_t count);
 
 /* x <- P( x - step * (2 lambda x + drift_scale * m + sum of terms) ), then the terms' share joins the drift. Counts one
  * step. */
-void kf_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms, size_t count);
+void kf_step(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count);
 
 /* The drift becomes the gradient sum of the first `count` points at x; remembered (may be NULL) takes their factors. */
-void kf_drift_recompute(struct kf_problem *problem, size_t count, double *remembered);
+void kf_drift_recompute(struct kf_task *task, size_t count, double *remembered);
 /* A vector to use between stages, where memory counts: that of the mean, if there is one. To be given back. */
-double *kf_borrow(struct kf_problem *problem);
-void kf_give_back(struct kf_problem *problem, double *vector);
+double *kf_borrow(struct kf_task *task);
+void kf_give_back(struct kf_task *task, double *vector);
 
 /* m += scale * (the gradient that the factors of point stand for); x stays. */
-void kf_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors);
+void kf_drift_add(struct kf_task *task, double scale, size_t point, const double *factors);
 /* The row's products with x and with m, for models of one output. */
-struct kf_pair kf_iterate_dots(const struct kf_problem *problem, size_t point);
+struct kf_pair kf_iterate_dots(const struct kf_task *task, size_t point);
 /* m, as a plain vector. */
-void kf_drift_read(struct kf_problem *problem, double *drift);
+void kf_drift_read(struct kf_task *task, double *drift);
 
 /* A weighted mean of the iterates from now on, which at the end becomes the iterate. */
-void kf_average_begin(struct kf_problem *problem);
-void kf_average_add(struct kf_problem *problem, double weight);
-void kf_average_end(struct kf_problem *problem);
+void kf_average_begin(struct kf_task *task);
+void kf_average_add(struct kf_task *task, double weight);
+void kf_average_end(struct kf_task *task);
 
 /* Many steps alike, over points drawn uniformly from the first `bound`. */
 struct kf_course {
@@ -139,21 +140,20 @@ struct kf_course {
     struct kf_sample other; /* a second sample, the same in all steps, */
     bool with_other;        /* if there is one; neither then changes the drift */
 };
-void kf_steps(struct kf_problem *problem, const struct kf_course *course);
+void kf_steps(struct kf_task *task, const struct kf_course *course);
 /* Those of SAGA: the drift is the sum of a table over the first `bound` points, whose weight is 1/mean, and a sampled gradient
  * replaces the one in the table. */
-void kf_steps_of_table(struct kf_problem *problem, double step, double mean, size_t bound, double *table,
-                       uint64_t count);
+void kf_steps_of_table(struct kf_task *task, double step, double mean, size_t bound, double *table, uint64_t count);
 
 /* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows, and their
  * remembered factors in `table` (may be NULL), are on the way when they are needed; for networks more, whose products with v and m
  * are then computed together. */
-void kf_sampler_start(struct kf_problem *problem, uint64_t bound, uint64_t count, const double *table);
-size_t kf_sampler_next(struct kf_problem *problem);
+void kf_sampler_start(struct kf_task *task, uint64_t bound, uint64_t count, const double *table);
+size_t kf_sampler_next(struct kf_task *task);
 /* Draws what the next call would draw ahead, where something else is waited for. */
-void kf_sampler_refill(struct kf_problem *problem);
+void kf_sampler_refill(struct kf_task *task);
 /* The point that a sampler started now with this bound will draw first; draws nothing. For asking for it in time where a
  * stage has few steps. */
-size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound);
+size_t kf_sampler_foresee(const struct kf_task *task, uint64_t bound);
 
 #endif

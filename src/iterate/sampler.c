@@ -1,15 +1,15 @@
 /* Points drawn ahead of their use. */
-#include "iterate/problem.h"
+#include "iterate/task.h"
 #include "objective/deferred.h"
 
 #define AHEAD 8
 
 /* Draws one more, and asks for its place; the row of one drawn earlier is asked for when its place has had time to come. */
-static void draw_ahead(struct kf_problem *problem)
+static void draw_ahead(struct kf_task *task)
 {
-    struct kf_sampler *sampler = &problem->iterate.sampler;
-    const struct kf_points *points = &problem->points;
-    size_t drawn = kf_random_below(&problem->random, sampler->bound);
+    struct kf_sampler *sampler = &task->iterate.sampler;
+    const struct kf_points *points = &task->problem.points;
+    size_t drawn = kf_random_below(&task->stage.random, sampler->bound);
     sampler->ring[sampler->drawn % KF_AHEAD_MOST] = drawn;
     kf_points_prefetch_place(points, drawn);
     if (sampler->drawn >= AHEAD / 2)
@@ -20,52 +20,52 @@ static void draw_ahead(struct kf_problem *problem)
     sampler->left--;
 }
 
-size_t kf_sampler_foresee(const struct kf_problem *problem, uint64_t bound)
+size_t kf_sampler_foresee(const struct kf_task *task, uint64_t bound)
 {
-    struct kf_random copy = problem->random;
+    struct kf_random copy = task->stage.random;
     return kf_random_below(&copy, bound);
 }
 
-void kf_sampler_start(struct kf_problem *problem, uint64_t bound, uint64_t count, const double *table)
+void kf_sampler_start(struct kf_task *task, uint64_t bound, uint64_t count, const double *table)
 {
-    struct kf_sampler *sampler = &problem->iterate.sampler;
+    struct kf_sampler *sampler = &task->iterate.sampler;
     sampler->left = count;
     sampler->bound = bound;
     sampler->drawn = sampler->taken = 0;
-    sampler->ahead = problem->iterate.view.deferred ? KF_AHEAD_MOST : AHEAD;
+    sampler->ahead = task->iterate.view.deferred ? KF_AHEAD_MOST : AHEAD;
     sampler->table = table;
-    sampler->each = problem->objective.type->factor_count(&problem->objective);
+    sampler->each = task->problem.objective.type->factor_count(&task->problem.objective);
     while (sampler->drawn < sampler->ahead - 1 && sampler->left > 0)
-        draw_ahead(problem);
+        draw_ahead(task);
 }
 
 /* The products of all points drawn, as soon as that of the next one is not there. What waits is written before, rather than when
  * these products would be void by it. */
-static void prepare_ahead(struct kf_problem *problem)
+static void prepare_ahead(struct kf_task *task)
 {
-    const struct kf_sampler *sampler = &problem->iterate.sampler;
-    const struct kf_view *view = &problem->iterate.view;
+    const struct kf_sampler *sampler = &task->iterate.sampler;
+    const struct kf_view *view = &task->iterate.view;
     size_t next = sampler->ring[sampler->taken % KF_AHEAD_MOST], points[KF_AHEAD_MOST], count = 0;
     if (kf_deferred_has(view->deferred, next))
         return;
-    kf_iterate_write(problem);
+    kf_iterate_write(task);
     for (uint64_t t = sampler->taken; t < sampler->drawn; t++)
         points[count++] = sampler->ring[t % KF_AHEAD_MOST];
-    kf_deferred_prepare(view->deferred, &problem->objective, view, points, count);
+    kf_deferred_prepare(view->deferred, &task->problem.objective, view, points, count);
 }
 
-void kf_sampler_refill(struct kf_problem *problem)
+void kf_sampler_refill(struct kf_task *task)
 {
-    const struct kf_sampler *sampler = &problem->iterate.sampler;
+    const struct kf_sampler *sampler = &task->iterate.sampler;
     if (sampler->left > 0 && sampler->drawn - sampler->taken < sampler->ahead - 1)
-        draw_ahead(problem);
+        draw_ahead(task);
 }
 
-size_t kf_sampler_next(struct kf_problem *problem)
+size_t kf_sampler_next(struct kf_task *task)
 {
-    struct kf_sampler *sampler = &problem->iterate.sampler;
-    kf_sampler_refill(problem);
-    if (problem->iterate.view.deferred)
-        prepare_ahead(problem);
+    struct kf_sampler *sampler = &task->iterate.sampler;
+    kf_sampler_refill(task);
+    if (task->iterate.view.deferred)
+        prepare_ahead(task);
     return sampler->ring[sampler->taken++ % KF_AHEAD_MOST];
 }

@@ -2,18 +2,17 @@
 #ifndef KF_SCALED_H
 #define KF_SCALED_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
 
 /* v takes in what waits for it. */
-void kf_scaled_write(struct kf_problem *problem);
-void kf_scaled_read(struct kf_problem *problem);
-void kf_scaled_load(struct kf_problem *problem);
-void kf_scaled_step(struct kf_problem *problem, double step, double drift_scale, const struct kf_term *terms,
-                    size_t count);
-void kf_scaled_set_drift(struct kf_problem *problem, const double *drift);
-void kf_scaled_drift_add(struct kf_problem *problem, double scale, size_t point, const double *factors);
-void kf_scaled_average_begin(struct kf_problem *problem);
-void kf_scaled_average_add(struct kf_problem *problem, double weight);
-void kf_scaled_average_end(struct kf_problem *problem);
+void kf_scaled_write(struct kf_task *task);
+void kf_scaled_read(struct kf_task *task);
+void kf_scaled_load(struct kf_task *task);
+void kf_scaled_step(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count);
+void kf_scaled_set_drift(struct kf_task *task, const double *drift);
+void kf_scaled_drift_add(struct kf_task *task, double scale, size_t point, const double *factors);
+void kf_scaled_average_begin(struct kf_task *task);
+void kf_scaled_average_add(struct kf_task *task, double weight);
+void kf_scaled_average_end(struct kf_task *task);
 
 #endif

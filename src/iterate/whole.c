@@ -12,10 +12,10 @@
 
 #include "kernels/kernels.h"
 
-static bool is_whole(const struct kf_problem *problem)
+static bool is_whole(const struct kf_task *task)
 {
-    const struct kf_objective *objective = &problem->objective;
-    const struct kf_iterate *iterate = &problem->iterate;
+    const struct kf_objective *objective = &task->problem.objective;
+    const struct kf_iterate *iterate = &task->iterate;
     return !iterate->scaled && kf_is_single(objective) && !objective->free && iterate->drift &&
            !(iterate->needs & KF_NEEDS_BEFORE);
 }
@@ -37,26 +37,25 @@ static inline double find_change(const struct kf_objective *objective, const str
     return now - then;
 }
 
-bool kf_step_whole(struct kf_problem *problem, double step, double drift_scale, const struct kf_sample *samples,
-                   size_t count)
+bool kf_step_whole(struct kf_task *task, double step, double drift_scale, const struct kf_sample *samples, size_t count)
 {
-    struct kf_objective *objective = &problem->objective;
+    struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
-    size_t size = kf_size(problem);
-    double *x = problem->x, *drift = problem->iterate.drift, change[KF_SAMPLES_MOST];
-    if (!is_whole(problem))
+    size_t size = kf_size(&task->problem);
+    double *x = task->iterate.x, *drift = task->iterate.drift, change[KF_SAMPLES_MOST];
+    if (!is_whole(task))
         return false;
     for (size_t k = 0; k < count; k++)
-        if (!is_full(problem, samples[k].point))
+        if (!is_full(&task->problem, samples[k].point))
             return false;
     for (size_t k = 0; k < count; k++) {
-        const struct kf_place *place = &problem->points.place[samples[k].point];
+        const struct kf_place *place = &task->problem.points.place[samples[k].point];
         double z = kernels->dot(size, place->value, x);
         change[k] = find_change(objective, place, z, samples[k].remembered, samples[k].renew);
     }
-    kf_sampler_refill(problem); /* while the slopes are on their way */
+    kf_sampler_refill(task); /* while the slopes are on their way */
     for (size_t k = 0; k < count; k++) {
-        const double *row = problem->points.place[samples[k].point].value;
+        const double *row = task->problem.points.place[samples[k].point].value;
         double first = -step * samples[k].scale * change[k], second = samples[k].drift * change[k];
         if (k == 0)
             kernels->advance(size, 1 - 2 * objective->lambda * step, -step * drift_scale, row, first, second, x, drift);
@@ -66,21 +65,21 @@ bool kf_step_whole(struct kf_problem *problem, double step, double drift_scale, 
             kernels->add(size, second, row, drift);
     }
     objective->fo += count;
-    problem->steps++;
-    if (!kf_domain_is_whole(&problem->domain))
-        kf_project(problem, x);
+    task->stage.steps++;
+    if (!kf_domain_is_whole(&task->problem.domain))
+        kf_project(&task->problem, x);
     return true;
 }
 
 /* One drawn point a step. */
-static void stride(struct kf_problem *problem, const struct kf_course *course)
+static void stride(struct kf_task *task, const struct kf_course *course)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
-    const struct kf_place *places = problem->points.place;
+    const struct kf_place *places = task->problem.points.place;
     const struct kf_sample *drawn = &course->drawn;
-    size_t size = kf_size(problem), point = kf_sampler_next(problem);
-    double *x = problem->x, *m = problem->iterate.drift, share = -course->step * drawn->scale;
+    size_t size = kf_size(&task->problem), point = kf_sampler_next(task);
+    double *x = task->iterate.x, *m = task->iterate.drift, share = -course->step * drawn->scale;
     double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->drift_scale;
     double z = kernels->dot(size, places[point].value, x);
     for (uint64_t t = 1;; t++) {
@@ -92,21 +91,21 @@ static void stride(struct kf_problem *problem, const struct kf_course *course)
             kernels->advance(size, keep, drift, place->value, first, second, x, m);
             return;
         }
-        point = kf_sampler_next(problem);
+        point = kf_sampler_next(task);
         z = kernels->stride(size, keep, drift, place->value, first, second, x, m, places[point].value);
     }
 }
 
 /* And the other one with it. Of that one's products only the one with x has to be computed: the drift stays, and its product with
  * the row that comes next is known from the side of that row. */
-static void stride_both(struct kf_problem *problem, const struct kf_course *course)
+static void stride_both(struct kf_task *task, const struct kf_course *course)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
-    const struct kf_place *places = problem->points.place, *other = &places[course->other.point];
+    const struct kf_place *places = task->problem.points.place, *other = &places[course->other.point];
     const struct kf_sample *samples[] = {&course->drawn, &course->other};
-    size_t size = kf_size(problem), point = kf_sampler_next(problem);
-    double *x = problem->x, *m = problem->iterate.drift;
+    size_t size = kf_size(&task->problem), point = kf_sampler_next(task);
+    double *x = task->iterate.x, *m = task->iterate.drift;
     double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->drift_scale;
     double z = kernels->dot(size, places[point].value, x), z_other = kernels->dot(size, other->value, x);
     double on_m = kernels->dot(size, other->value, m), on_self = kernels->dot(size, other->value, other->value);
@@ -115,7 +114,7 @@ static void stride_both(struct kf_problem *problem, const struct kf_course *cour
         const struct kf_place *place = &places[point];
         double *remembered = course->table ? course->table + point : NULL, on[4];
         if (t < course->count) {
-            point = kf_sampler_next(problem);
+            point = kf_sampler_next(task);
             kernels->dots(size, places[point].value, x, m, place->value, other->value, on);
             on_x = kernels->dot(size, other->value, x);
         }
@@ -132,13 +131,13 @@ static void stride_both(struct kf_problem *problem, const struct kf_course *cour
     }
 }
 
-bool kf_steps_whole(struct kf_problem *problem, const struct kf_course *course)
+bool kf_steps_whole(struct kf_task *task, const struct kf_course *course)
 {
-    bool all_full = problem->points.entries == (uint64_t)problem->points.count * kf_size(problem);
-    if (!is_whole(problem) || !all_full || !kf_domain_is_whole(&problem->domain) || course->count == 0)
+    bool all_full = task->problem.points.entries == (uint64_t)task->problem.points.count * kf_size(&task->problem);
+    if (!is_whole(task) || !all_full || !kf_domain_is_whole(&task->problem.domain) || course->count == 0)
         return false;
-    (course->with_other ? stride_both : stride)(problem, course);
-    problem->objective.fo += course->count * (course->with_other ? 2 : 1);
-    problem->steps += course->count;
+    (course->with_other ? stride_both : stride)(task, course);
+    task->problem.objective.fo += course->count * (course->with_other ? 2 : 1);
+    task->stage.steps += course->count;
     return true;
 }

@@ -3,7 +3,7 @@
 #ifndef KF_CONSTANTS_H
 #define KF_CONSTANTS_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
 
 double kf_constant_smoothness(const struct kf_problem *problem); /* L, of one point's function */
 double kf_constant_convexity(const struct kf_problem *problem);  /* mu = 2 lambda */

@@ -30,6 +30,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
+#include "problem/gap.h"
 
 #define FIRST_STAGE_STEPS 1000
 
@@ -43,21 +44,21 @@ static bool is_averaged(const struct kf_problem *problem)
     return problem->options->setting != KF_SETTING_TUNED;
 }
 
-static keepfit_status csvrg_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status csvrg_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct kf_csvrg *csvrg = state;
-    const keepfit_options *options = problem->options;
+    const keepfit_options *options = task->problem.options;
     struct kf_step_size fallback = {KF_STEP_SHARE, 1.0 / 3};
     if (options->setting == KF_SETTING_PAPER)
-        fallback = kf_step_as_printed(problem);
-    if (is_theory(problem)) {
+        fallback = kf_step_as_printed(&task->problem);
+    if (is_theory(&task->problem)) {
         fallback.rule = KF_STEP_THEORY;
-        if (kf_domain_is_whole(&problem->domain) && isnan(options->lipschitz))
+        if (kf_domain_is_whole(&task->problem.domain) && isnan(options->lipschitz))
             return kf_fail(error, KEEPFIT_USAGE,
                            "--setting theory needs a bounded --domain or --lipschitz (its constants contain G)");
     }
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT | (is_averaged(problem) ? KF_NEEDS_AVERAGE : 0)) ||
-        !kf_problem_vector(problem, &csvrg->anchor))
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT | (is_averaged(&task->problem) ? KF_NEEDS_AVERAGE : 0)) ||
+        !kf_task_vector(task, &csvrg->anchor))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(options, fallback, true, true, &csvrg->step, error);
 }
@@ -101,18 +102,18 @@ double kf_csvrg_output_weight(const struct kf_problem *problem, uint64_t t)
     return isfinite(weight) ? weight : 1; /* beta is infinite without strong convexity: all weights alike */
 }
 
-static double step_at(const struct kf_problem *problem, const struct kf_csvrg *csvrg, uint64_t t)
+static double step_at(const struct kf_task *task, const struct kf_csvrg *csvrg, uint64_t t)
 {
-    double printed = 1 / (problem->objective.lambda * (double)problem->points.count * (double)(t + 1));
+    double printed = 1 / (task->problem.objective.lambda * (double)task->problem.points.count * (double)(t + 1));
     switch (csvrg->step.rule) {
     case KF_STEP_PAPER:
         return printed;
     case KF_STEP_CAPPED:
-        return fmin(printed, 1 / kf_constant_smoothness(problem));
+        return fmin(printed, 1 / kf_constant_smoothness(&task->problem));
     case KF_STEP_THEORY:
-        return 4 / (kf_constant_convexity(problem) * ((double)t + beta_of(problem)));
+        return 4 / (kf_constant_convexity(&task->problem) * ((double)t + beta_of(&task->problem)));
     default:
-        return kf_step_fixed(problem, &csvrg->step);
+        return kf_step_fixed(&task->problem, &csvrg->step);
     }
 }
 
@@ -134,122 +135,123 @@ static bool charges_remembered(const struct kf_problem *problem)
 }
 
 /* Steps of one length, of which the last is the output. */
-static void steps_alike(struct kf_problem *problem, struct kf_csvrg *csvrg, uint64_t steps)
+static void steps_alike(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t steps)
 {
     struct kf_sample samples[2];
-    kf_csvrg_samples(problem, csvrg, 0, samples);
-    kf_steps(problem, &(struct kf_course){.step = step_at(problem, csvrg, 0),
-                                          .drift_scale = kf_inverse_weight(&problem->objective),
-                                          .bound = problem->points.count - 1,
-                                          .count = steps,
-                                          .drawn = samples[0],
-                                          .table = csvrg->remembered,
-                                          .other = samples[1],
-                                          .with_other = true});
+    kf_csvrg_samples(&task->problem, csvrg, 0, samples);
+    kf_steps(task, &(struct kf_course){.step = step_at(task, csvrg, 0),
+                                       .drift_scale = kf_inverse_weight(&task->problem.objective),
+                                       .bound = task->problem.points.count - 1,
+                                       .count = steps,
+                                       .drawn = samples[0],
+                                       .table = csvrg->remembered,
+                                       .other = samples[1],
+                                       .with_other = true});
 }
 
 /* Steps whose mean is the output, or that become shorter. */
-static void steps_in_turn(struct kf_problem *problem, struct kf_csvrg *csvrg, uint64_t steps, bool averaged)
+static void steps_in_turn(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t steps, bool averaged)
 {
-    double mean = kf_inverse_weight(&problem->objective);
-    kf_sampler_start(problem, problem->points.count - 1, steps, csvrg->remembered);
+    double mean = kf_inverse_weight(&task->problem.objective);
+    kf_sampler_start(task, task->problem.points.count - 1, steps, csvrg->remembered);
     if (averaged)
-        kf_average_begin(problem);
+        kf_average_begin(task);
     for (uint64_t t = 0; t < steps; t++) {
         struct kf_sample samples[2];
-        kf_csvrg_samples(problem, csvrg, kf_sampler_next(problem), samples);
-        kf_step_sampled(problem, step_at(problem, csvrg, t), mean, samples, 2);
+        kf_csvrg_samples(&task->problem, csvrg, kf_sampler_next(task), samples);
+        kf_step_sampled(task, step_at(task, csvrg, t), mean, samples, 2);
         if (averaged)
-            kf_average_add(problem, kf_csvrg_output_weight(problem, t));
+            kf_average_add(task, kf_csvrg_output_weight(&task->problem, t));
     }
     if (averaged)
-        kf_average_end(problem);
+        kf_average_end(task);
 }
 
-static void frequent_update(struct kf_problem *problem, struct kf_csvrg *csvrg)
+static void frequent_update(struct kf_task *task, struct kf_csvrg *csvrg)
 {
-    bool averaged = is_averaged(problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
-    uint64_t steps = kf_csvrg_inner_steps(problem, csvrg);
+    bool averaged = is_averaged(&task->problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
+    uint64_t steps = kf_csvrg_inner_steps(&task->problem, csvrg);
     if (averaged || decreasing)
-        steps_in_turn(problem, csvrg, steps, averaged);
+        steps_in_turn(task, csvrg, steps, averaged);
     else
-        steps_alike(problem, csvrg, steps);
-    if (charges_remembered(problem))
-        kf_charge(&problem->objective, steps);
+        steps_alike(task, csvrg, steps);
+    if (charges_remembered(&task->problem))
+        kf_charge(&task->problem.objective, steps);
 }
 
 /* The proved bound at x on the gap of f_1. O(d). */
-static double first_bound(struct kf_problem *problem, struct kf_csvrg *csvrg)
+static double first_bound(struct kf_task *task, struct kf_csvrg *csvrg)
 {
-    struct kf_objective *objective = &problem->objective;
-    const double *x = kf_read(problem);
-    kf_gradient_sum(objective, x, 1, csvrg->anchor, NULL, problem->factors[0]);
-    return kf_gap_bound_of_pass(problem, x, csvrg->anchor, csvrg->anchor);
+    struct kf_objective *objective = &task->problem.objective;
+    const double *x = kf_read(task);
+    kf_gradient_sum(objective, x, 1, csvrg->anchor, NULL, task->vectors.factors[0]);
+    return kf_gap_bound_of_pass(&task->problem, x, csvrg->anchor, task->vectors.doubt, csvrg->anchor);
 }
 
 /* Gradient descent on f_1 until its gap is proved to be at most epsilon/2, which is looked at after 0, 1, 3, 7, ... steps: a
  * step costs the row's non-zeros, a look the whole dimension. */
-static void first_stage(struct kf_problem *problem, struct kf_csvrg *csvrg)
+static void first_stage(struct kf_task *task, struct kf_csvrg *csvrg)
 {
-    double smoothness = kf_constant_smoothness(problem), mean = kf_inverse_weight(&problem->objective);
-    if (problem->objective.hidden)
+    double smoothness = kf_constant_smoothness(&task->problem), mean = kf_inverse_weight(&task->problem.objective);
+    if (task->problem.objective.hidden)
         return; /* one point has one class: there is nothing to learn, and nothing that could be proved */
     for (unsigned t = 0; t < FIRST_STAGE_STEPS && smoothness > 0; t++) {
         bool look = (t & (t + 1)) == 0;
-        if (look && first_bound(problem, csvrg) <= problem->options->epsilon / 2)
+        if (look && first_bound(task, csvrg) <= task->problem.options->epsilon / 2)
             break;
-        kf_step_sampled(problem, 1 / smoothness, 0, &(struct kf_sample){.scale = mean, .point = 0}, 1);
+        kf_step_sampled(task, 1 / smoothness, 0, &(struct kf_sample){.scale = mean, .point = 0}, 1);
     }
 }
 
 /* The anchor moves to the current output; the drift is computed there over the first `count` points. */
-static void move_anchor(struct kf_problem *problem, struct kf_csvrg *csvrg, size_t count)
+static void move_anchor(struct kf_task *task, struct kf_csvrg *csvrg, size_t count)
 {
-    kf_copy(problem, csvrg->anchor, kf_read(problem));
-    kf_drift_recompute(problem, count, csvrg->remembered);
+    kf_copy(&task->problem, csvrg->anchor, kf_read(task));
+    kf_drift_recompute(task, count, csvrg->remembered);
     csvrg->previous = count;
 }
 
 /* The newest point's gradient at the anchor joins those remembered. */
-static void take_newest(struct kf_problem *problem, struct kf_csvrg *csvrg)
+static void take_newest(struct kf_task *task, struct kf_csvrg *csvrg)
 {
     struct kf_view anchor = kf_dense_view(csvrg->anchor);
-    size_t newest = problem->points.count - 1, each = problem->objective.type->factor_count(&problem->objective);
+    size_t newest = task->problem.points.count - 1,
+           each = task->problem.objective.type->factor_count(&task->problem.objective);
     double *factors = csvrg->remembered + newest * each;
-    kf_factors(&problem->objective, &anchor, newest, factors);
-    kf_drift_add(problem, 1, newest, factors);
+    kf_factors(&task->problem.objective, &anchor, newest, factors);
+    kf_drift_add(task, 1, newest, factors);
 }
 
-static keepfit_status csvrg_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status csvrg_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct kf_csvrg *csvrg = state;
-    size_t i = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    size_t i = task->problem.points.count, each = task->problem.objective.type->factor_count(&task->problem.objective);
     if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(csvrg->remembered, csvrg->remembered_capacity, i * each))
         return kf_fail_memory(error);
     if (i == 1) {
-        first_stage(problem, csvrg);
+        first_stage(task, csvrg);
         csvrg->stale = false;
         csvrg->previous = 0;
         return KEEPFIT_OK;
     }
     double unseen = (double)(i - csvrg->previous);
-    bool full = csvrg->previous == 0 || csvrg->stale || unseen >= kf_csvrg_alpha(problem, csvrg) * (double)i;
+    bool full = csvrg->previous == 0 || csvrg->stale || unseen >= kf_csvrg_alpha(&task->problem, csvrg) * (double)i;
     csvrg->stale = false;
     if (full)
-        move_anchor(problem, csvrg, i - 1);
-    frequent_update(problem, csvrg);
+        move_anchor(task, csvrg, i - 1);
+    frequent_update(task, csvrg);
     if (full) {
-        move_anchor(problem, csvrg, i);
+        move_anchor(task, csvrg, i);
         csvrg->full_stages++;
     } else {
-        take_newest(problem, csvrg);
+        take_newest(task, csvrg);
     }
     return KEEPFIT_OK;
 }
 
-static void csvrg_forget(struct kf_problem *problem, void *state)
+static void csvrg_forget(struct kf_task *task, void *state)
 {
-    (void)problem;
+    (void)task;
     ((struct kf_csvrg *)state)->stale = true;
 }
 
@@ -259,27 +261,29 @@ static bool has_table(const struct kf_csvrg *csvrg)
     return csvrg->previous > 0 && !csvrg->stale;
 }
 
-static void csvrg_leave(struct kf_problem *problem, void *state, size_t j)
+static void csvrg_leave(struct kf_task *task, void *state, size_t j)
 {
     struct kf_csvrg *csvrg = state;
-    size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    size_t count = task->problem.points.count,
+           each = task->problem.objective.type->factor_count(&task->problem.objective);
     kf_lipschitz_leave(&csvrg->lipschitz);
     if (!has_table(csvrg))
         return;
     csvrg->previous--;
-    kf_drift_add(problem, -1, j, csvrg->remembered + j * each);
+    kf_drift_add(task, -1, j, csvrg->remembered + j * each);
     kf_points_close_gap(csvrg->remembered, count, each, j);
 }
 
-static void csvrg_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void csvrg_archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
     struct kf_csvrg *csvrg = state;
-    size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
-    kf_problem_archive_vector(problem, archive, &csvrg->anchor);
+    size_t count = task->problem.points.count,
+           each = task->problem.objective.type->factor_count(&task->problem.objective);
+    kf_task_archive_vector(task, archive, &csvrg->anchor);
     kf_archive_count(archive, &csvrg->previous, count);
     kf_archive_flag(archive, &csvrg->stale);
     kf_archive_number(archive, &csvrg->full_stages);
-    kf_lipschitz_archive(&csvrg->lipschitz, problem, archive);
+    kf_lipschitz_archive(&csvrg->lipschitz, &task->problem, archive);
     kf_archive_array(archive, &csvrg->remembered, &csvrg->remembered_capacity, has_table(csvrg) ? count * each : 0);
 }
 

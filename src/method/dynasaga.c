@@ -26,52 +26,52 @@ struct dynasaga {
     uint64_t inner, steps; /* a stage, and so far */
 };
 
-static keepfit_status dynasaga_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status dynasaga_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct dynasaga *dynasaga = state;
-    dynasaga->inner = kf_given_or(problem->options->inner, 10);
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT))
+    dynasaga->inner = kf_given_or(task->problem.options->inner, 10);
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &dynasaga->step,
-                        error);
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false,
+                        &dynasaga->step, error);
 }
 
-static keepfit_status dynasaga_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status dynasaga_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct dynasaga *dynasaga = state;
     struct kf_prefix *prefix = &dynasaga->prefix;
-    double step = kf_step_fixed(problem, &dynasaga->step);
-    if (!kf_prefix_begin(problem, prefix))
+    double step = kf_step_fixed(&task->problem, &dynasaga->step);
+    if (!kf_prefix_begin(task, prefix))
         return kf_fail_memory(error);
     uint64_t left = dynasaga->inner;
     while (left > 0) {
-        bool more = prefix->count < problem->points.count;
+        bool more = prefix->count < task->problem.points.count;
         if (more && dynasaga->steps + 1 > 2 * (uint64_t)prefix->count) {
-            kf_prefix_take(problem, prefix);
-            more = prefix->count < problem->points.count;
+            kf_prefix_take(task, prefix);
+            more = prefix->count < task->problem.points.count;
         }
         uint64_t together = more ? 1 : left; /* the sample stays as it is for that long */
-        kf_prefix_draw(problem, prefix, step, together);
+        kf_prefix_draw(task, prefix, step, together);
         dynasaga->steps += together;
         left -= together;
     }
     return KEEPFIT_OK;
 }
 
-static void dynasaga_forget(struct kf_problem *problem, void *state)
+static void dynasaga_forget(struct kf_task *task, void *state)
 {
-    (void)problem;
+    (void)task;
     ((struct dynasaga *)state)->prefix.stale = true;
 }
 
-static void dynasaga_leave(struct kf_problem *problem, void *state, size_t j)
+static void dynasaga_leave(struct kf_task *task, void *state, size_t j)
 {
-    kf_prefix_leave(problem, &((struct dynasaga *)state)->prefix, j);
+    kf_prefix_leave(task, &((struct dynasaga *)state)->prefix, j);
 }
 
-static void dynasaga_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void dynasaga_archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
-    kf_prefix_archive(problem, &((struct dynasaga *)state)->prefix, archive);
+    kf_prefix_archive(task, &((struct dynasaga *)state)->prefix, archive);
     kf_archive_number(archive, &((struct dynasaga *)state)->steps);
 }
 

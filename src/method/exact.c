@@ -18,6 +18,7 @@
 #include "kernels/kernels.h"
 #include "method/method.h"
 #include "optimum/quadratic.h"
+#include "problem/gap.h"
 
 #define SIZE_MOST 8192
 #define GROWTH_MOST 1.5
@@ -46,15 +47,15 @@ struct exact {
     struct kf_quadratic quadratic; /* inside a domain */
 };
 
-static keepfit_status exact_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status exact_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
     double **vectors[] = {&exact->first,     &exact->peak, &exact->residual,
                           &exact->direction, &exact->bent, &exact->solved};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
-        if (!kf_problem_vector(problem, vectors[k]))
+        if (!kf_task_vector(task, vectors[k]))
             return kf_fail_memory(error);
-    return kf_iterate_prepare(problem, 0) ? KEEPFIT_OK : kf_fail_memory(error);
+    return kf_iterate_prepare(task, 0) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
 /* Moves the matrices to a larger stride; new rows and columns are 0. */
@@ -84,11 +85,11 @@ static bool grow(struct exact *exact, size_t size)
 }
 
 /* Point j joins S and q, or leaves them with sign -1. */
-static void add_point(struct kf_problem *problem, struct exact *exact, size_t j, double sign)
+static void add_point(struct kf_task *task, struct exact *exact, size_t j, double sign)
 {
-    struct kf_objective *objective = &problem->objective;
-    keepfit_row row = kf_points_row(&problem->points, j);
-    double weight = sign * problem->points.place[j].weight, target = problem->points.place[j].target;
+    struct kf_objective *objective = &task->problem.objective;
+    keepfit_row row = kf_points_row(&task->problem.points, j);
+    double weight = sign * task->problem.points.place[j].weight, target = task->problem.points.place[j].target;
     objective->type->add(objective, weight * target, j, &(double){1}, exact->first);
     exact->square += weight * target * target;
     exact->square_peak = fmax(exact->square_peak, exact->square);
@@ -152,18 +153,18 @@ static bool make_factor(const struct kf_problem *problem, struct exact *exact, d
 }
 
 /* Brings the factor up to date with the newest points, or makes it anew. */
-static bool refresh_factor(struct kf_problem *problem, struct exact *exact, double diagonal)
+static bool refresh_factor(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    size_t size = kf_size(problem), count = problem->points.count;
+    size_t size = kf_size(&task->problem), count = task->problem.points.count;
     bool outgrown = diagonal > GROWTH_MOST * exact->factor_diagonal ||
                     (double)count - 1 > GROWTH_MOST * (double)exact->factor_points;
     if (exact->factor_size != size || (outgrown && exact->behind) || exact->behind > 1 + size / 4)
-        return make_factor(problem, exact, diagonal);
+        return make_factor(&task->problem, exact, diagonal);
     for (; exact->behind; exact->behind--) {
         size_t j = count - exact->behind;
-        double root = sqrt(problem->points.place[j].weight);
-        kf_clear(problem, exact->bent);
-        problem->objective.type->add(&problem->objective, root, j, &(double){1}, exact->bent);
+        double root = sqrt(task->problem.points.place[j].weight);
+        kf_clear(&task->problem, exact->bent);
+        task->problem.objective.type->add(&task->problem.objective, root, j, &(double){1}, exact->bent);
         update_factor(exact, size, exact->bent);
     }
     return true;
@@ -186,76 +187,76 @@ static void precondition(const struct kf_problem *problem, const struct exact *e
 }
 
 /* residual = q - (S + diagonal) x */
-static void measure_residual(const struct kf_problem *problem, struct exact *exact, double diagonal)
+static void measure_residual(const struct kf_task *task, struct exact *exact, double diagonal)
 {
-    product(problem, exact, diagonal, problem->x, exact->residual);
-    kf_blend(kf_size(problem), -1, exact->residual, 1, exact->first);
+    product(&task->problem, exact, diagonal, task->iterate.x, exact->residual);
+    kf_blend(kf_size(&task->problem), -1, exact->residual, 1, exact->first);
 }
 
-static void solve(struct kf_problem *problem, struct exact *exact, double diagonal)
+static void solve(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     double *r = exact->residual, *p = exact->direction, *z = exact->solved, *bent = exact->bent;
-    measure_residual(problem, exact, diagonal);
-    precondition(problem, exact, r, z);
-    kf_copy(problem, p, z);
-    double energy = kf_dot(size, r, z), scale = kf_dot(size, exact->first, problem->x);
+    measure_residual(task, exact, diagonal);
+    precondition(&task->problem, exact, r, z);
+    kf_copy(&task->problem, p, z);
+    double energy = kf_dot(size, r, z), scale = kf_dot(size, exact->first, task->iterate.x);
     double enough = 1e-32 * (fabs(scale) + energy);
     for (int round = 0; round < ROUNDS_MOST && energy > enough; round++) {
-        product(problem, exact, diagonal, p, bent);
+        product(&task->problem, exact, diagonal, p, bent);
         double bend = kf_dot(size, p, bent);
         if (!(bend > 0) || !isfinite(energy / bend))
             break;
-        kf_add(size, energy / bend, p, problem->x);
+        kf_add(size, energy / bend, p, task->iterate.x);
         kf_add(size, -energy / bend, bent, r);
-        precondition(problem, exact, r, z);
+        precondition(&task->problem, exact, r, z);
         double next = kf_dot(size, r, z);
         kf_blend(size, next / energy, p, 1, z);
         energy = next;
-        problem->steps++;
+        task->stage.steps++;
     }
 }
 
 /* A free intercept's gradient counts by how far the best one may be, so what rounding has left of it is taken out by itself. */
-static void polish_intercept(struct kf_problem *problem, struct exact *exact, double diagonal)
+static void polish_intercept(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    if (!problem->objective.free || !(exact->second[0] > 0))
+    if (!task->problem.objective.free || !(exact->second[0] > 0))
         return;
-    measure_residual(problem, exact, diagonal);
-    problem->x[0] += exact->residual[0] / exact->second[0];
+    measure_residual(task, exact, diagonal);
+    task->iterate.x[0] += exact->residual[0] / exact->second[0];
 }
 
 /* Inside a domain: the same quadratic, over D. */
-static bool solve_inside(struct kf_problem *problem, struct exact *exact, double diagonal)
+static bool solve_inside(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     struct kf_quadratic *quadratic = &exact->quadratic;
     if (!kf_quadratic_reserve(quadratic, size))
         return false;
     for (size_t column = 0; column < size; column++) {
         memcpy(quadratic->hessian + column * size, exact->second + column * exact->stride, size * sizeof(double));
-        if (column >= problem->objective.free)
+        if (column >= task->problem.objective.free)
             quadratic->hessian[column * size + column] += diagonal;
     }
     for (size_t k = 0; k < size; k++)
         exact->direction[k] = -exact->first[k];
-    kf_quadratic_minimise(quadratic, problem, exact->direction, diagonal, 0, problem->x);
-    problem->steps++;
+    kf_quadratic_minimise(quadratic, task, exact->direction, diagonal, 0, task->iterate.x);
+    task->stage.steps++;
     return true;
 }
 
 /* S and q from all points: what leaving ones took with them in rounding is made good. */
-static void sum_anew(struct kf_problem *problem, struct exact *exact)
+static void sum_anew(struct kf_task *task, struct exact *exact)
 {
     memset(exact->second, 0, exact->stride * exact->stride * sizeof *exact->second);
-    kf_clear(problem, exact->first);
-    kf_clear(problem, exact->peak);
+    kf_clear(&task->problem, exact->first);
+    kf_clear(&task->problem, exact->peak);
     exact->square = exact->square_peak = exact->operations = 0;
     exact->left = 0;
     exact->stale = false;
     exact->factor_size = exact->behind = 0;
-    for (size_t j = 0; j < problem->points.count; j++)
-        add_point(problem, exact, j, 1);
+    for (size_t j = 0; j < task->problem.points.count; j++)
+        add_point(task, exact, j, 1);
 }
 
 /* Operations that a term of S, q or the squares takes, on its way in. */
@@ -263,16 +264,16 @@ static void sum_anew(struct kf_problem *problem, struct exact *exact)
 
 /* The gradient -2/W (q - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
  * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak) (docs/guarantee.md, "Rounding"). */
-static void complete(struct kf_problem *problem, struct exact *exact, double diagonal)
+static void complete(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    size_t size = kf_size(problem);
-    double scale = 2 * kf_inverse_weight(&problem->objective), along = sqrt(exact->square_peak),
-           *doubt = problem->doubt;
+    size_t size = kf_size(&task->problem);
+    double scale = 2 * kf_inverse_weight(&task->problem.objective), along = sqrt(exact->square_peak),
+           *doubt = task->vectors.doubt;
     for (size_t k = 0; k < size; k++)
-        along += sqrt(exact->peak[k]) * fabs(problem->x[k]);
+        along += sqrt(exact->peak[k]) * fabs(task->iterate.x[k]);
     double share = kf_gamma(exact->operations + TERM_OPERATIONS + (double)size + 8) * along * KF_UPWARD;
     for (size_t k = 0; k < size; k++) {
-        double ridge = k < problem->objective.free ? 0 : diagonal * fabs(problem->x[k]);
+        double ridge = k < task->problem.objective.free ? 0 : diagonal * fabs(task->iterate.x[k]);
         doubt[k] =
             (scale * (share * sqrt(exact->peak[k]) + 8 * KF_UNIT * (ridge + fabs(exact->residual[k])))) * KF_UPWARD;
         exact->residual[k] *= -scale;
@@ -280,106 +281,107 @@ static void complete(struct kf_problem *problem, struct exact *exact, double dia
 }
 
 /* The objective times W: sum w b^2 - 2 q.x + x.(S + diagonal) x = sum w b^2 - q.x - residual.x, and what that may be off by. */
-static struct kf_goal losses_of(const struct kf_problem *problem, const struct exact *exact, double diagonal)
+static struct kf_goal losses_of(const struct kf_task *task, const struct exact *exact, double diagonal)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     double along = sqrt(exact->square_peak), ridge = 0;
     for (size_t k = 0; k < size; k++) {
-        along += sqrt(exact->peak[k]) * fabs(problem->x[k]);
-        ridge += k < problem->objective.free ? 0 : diagonal * problem->x[k] * problem->x[k];
+        along += sqrt(exact->peak[k]) * fabs(task->iterate.x[k]);
+        ridge += k < task->problem.objective.free ? 0 : diagonal * task->iterate.x[k] * task->iterate.x[k];
     }
-    double losses = exact->square - kf_dot(size, exact->first, problem->x) - kf_dot(size, exact->residual, problem->x);
+    double losses =
+        exact->square - kf_dot(size, exact->first, task->iterate.x) - kf_dot(size, exact->residual, task->iterate.x);
     double gamma = kf_gamma(exact->operations + TERM_OPERATIONS + 2 * (double)size + 16);
     return (struct kf_goal){.losses = losses, .off = 2 * gamma * (along * along + ridge) * KF_UPWARD};
 }
 
 /* Bound and target of x as it is. */
-static void judge(struct kf_problem *problem, struct exact *exact, double diagonal)
+static void judge(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    measure_residual(problem, exact, diagonal);
-    struct kf_goal goal = losses_of(problem, exact, diagonal);
-    problem->target = kf_goal_target(&goal, problem, 0);
-    complete(problem, exact, diagonal);
-    problem->bound = kf_gap_bound(problem, problem->x, exact->residual, problem->doubt, 0);
+    measure_residual(task, exact, diagonal);
+    struct kf_goal goal = losses_of(task, exact, diagonal);
+    task->stage.target = kf_goal_target(&goal, &task->problem, 0);
+    complete(task, exact, diagonal);
+    task->stage.bound = kf_gap_bound(&task->problem, task->iterate.x, exact->residual, task->vectors.doubt, 0);
 }
 
 /* x from S and q. False: no memory. */
-static bool find_optimum(struct kf_problem *problem, struct exact *exact, double diagonal)
+static bool find_optimum(struct kf_task *task, struct exact *exact, double diagonal)
 {
-    if (!kf_domain_is_whole(&problem->domain)) {
+    if (!kf_domain_is_whole(&task->problem.domain)) {
         exact->behind = 0; /* there is no factor to follow */
-        return solve_inside(problem, exact, diagonal);
+        return solve_inside(task, exact, diagonal);
     }
-    if (refresh_factor(problem, exact, diagonal))
-        solve(problem, exact, diagonal);
-    polish_intercept(problem, exact, diagonal);
+    if (refresh_factor(task, exact, diagonal))
+        solve(task, exact, diagonal);
+    polish_intercept(task, exact, diagonal);
     return true;
 }
 
 /* What rounding has left of points that are gone may be what keeps the bound above the target. */
-static bool is_worth_summing(const struct kf_problem *problem, const struct exact *exact)
+static bool is_worth_summing(const struct kf_task *task, const struct exact *exact)
 {
-    return exact->left > 0 && !(problem->bound <= problem->target);
+    return exact->left > 0 && !(task->stage.bound <= task->stage.target);
 }
 
 /* x from S and q, and what it is worth. */
-static keepfit_status exact_settle(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status exact_settle(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    double diagonal = problem->objective.lambda * problem->objective.weight_total;
-    if (!grow(exact, kf_size(problem)))
+    double diagonal = task->problem.objective.lambda * task->problem.objective.weight_total;
+    if (!grow(exact, kf_size(&task->problem)))
         return kf_fail_memory(error);
-    if (exact->stale || exact->left > problem->points.count)
-        sum_anew(problem, exact);
-    if (!find_optimum(problem, exact, diagonal))
+    if (exact->stale || exact->left > task->problem.points.count)
+        sum_anew(task, exact);
+    if (!find_optimum(task, exact, diagonal))
         return kf_fail_memory(error);
-    judge(problem, exact, diagonal);
-    if (!is_worth_summing(problem, exact) || !kf_affords(problem, problem->points.count))
+    judge(task, exact, diagonal);
+    if (!is_worth_summing(task, exact) || !kf_affords(task, task->problem.points.count))
         return KEEPFIT_OK;
-    kf_charge(&problem->objective, problem->points.count);
-    sum_anew(problem, exact);
-    if (!find_optimum(problem, exact, diagonal))
+    kf_charge(&task->problem.objective, task->problem.points.count);
+    sum_anew(task, exact);
+    if (!find_optimum(task, exact, diagonal))
         return kf_fail_memory(error);
-    judge(problem, exact, diagonal);
+    judge(task, exact, diagonal);
     return KEEPFIT_OK;
 }
 
-static keepfit_status exact_take(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status exact_take(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct exact *exact = state;
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     if (size > SIZE_MOST)
         return kf_fail(error, KEEPFIT_USAGE, "exact keeps d^2 numbers; %zu features are too many for it (at most %d)",
                        size, SIZE_MOST);
     if (!grow(exact, size))
         return kf_fail_memory(error);
     if (!exact->stale)
-        add_point(problem, exact, problem->points.count - 1, 1);
-    kf_charge(&problem->objective, 1); /* the point's gradient at 0, which is q's share of it */
+        add_point(task, exact, task->problem.points.count - 1, 1);
+    kf_charge(&task->problem.objective, 1); /* the point's gradient at 0, which is q's share of it */
     exact->behind++;
     return KEEPFIT_OK;
 }
 
-static keepfit_status exact_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status exact_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
-    keepfit_status status = exact_take(problem, state, error);
-    return status == KEEPFIT_OK ? exact_settle(problem, state, error) : status;
+    keepfit_status status = exact_take(task, state, error);
+    return status == KEEPFIT_OK ? exact_settle(task, state, error) : status;
 }
 
-static void exact_leave(struct kf_problem *problem, void *state, size_t j)
+static void exact_leave(struct kf_task *task, void *state, size_t j)
 {
     struct exact *exact = state;
     exact->factor_size = exact->behind = 0;
     if (exact->stale)
         return;
-    add_point(problem, exact, j, -1);
+    add_point(task, exact, j, -1);
     exact->left++;
 }
 
 /* What is known is not of all points, or not of how they are. */
-static void exact_forget(struct kf_problem *problem, void *state)
+static void exact_forget(struct kf_task *task, void *state)
 {
-    (void)problem;
+    (void)task;
     ((struct exact *)state)->stale = true;
 }
 
@@ -390,21 +392,21 @@ static void archive_triangle(const struct exact *exact, double *matrix, size_t s
         kf_archive_reals(archive, matrix + column * exact->stride + column, size - column);
 }
 
-static void exact_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void exact_archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
     struct exact *exact = state;
-    size_t size = kf_size(problem), stride = exact->stride;
-    kf_problem_archive_vector(problem, archive, &exact->first);
+    size_t size = kf_size(&task->problem), stride = exact->stride;
+    kf_task_archive_vector(task, archive, &exact->first);
     kf_archive_real(archive, &exact->square);
     if (archive->version >= KF_VERSION_WITH_ROUNDING) {
-        kf_problem_archive_vector(problem, archive, &exact->peak);
+        kf_task_archive_vector(task, archive, &exact->peak);
         kf_archive_real(archive, &exact->square_peak);
         kf_archive_real(archive, &exact->operations);
         kf_archive_flag(archive, &exact->stale);
     }
     kf_archive_real(archive, &exact->factor_diagonal);
     kf_archive_count(archive, &exact->left, SIZE_MAX);
-    kf_archive_count(archive, &exact->behind, problem->points.count);
+    kf_archive_count(archive, &exact->behind, task->problem.points.count);
     kf_archive_count(archive, &stride, 2 * SIZE_MOST);
     size = size < stride ? size : stride; /* until a first point has weight, nothing is summed */
     kf_archive_require(archive, stride <= 16 + 2 * size && kf_archive_holds(archive, size * (size + 1) / 2));

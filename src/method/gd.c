@@ -5,6 +5,7 @@
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
+#include "problem/gap.h"
 
 struct gd {
     double *gradient;
@@ -12,26 +13,27 @@ struct gd {
     uint64_t inner;
 };
 
-static keepfit_status gd_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status gd_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct gd *gd = state;
-    gd->inner = kf_given_or(problem->options->inner, 1000);
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT) || !kf_problem_vector(problem, &gd->gradient))
+    gd->inner = kf_given_or(task->problem.options->inner, 1000);
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT) || !kf_task_vector(task, &gd->gradient))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1}, false, false, &gd->step, error);
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1}, false, false, &gd->step, error);
 }
 
-static keepfit_status gd_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status gd_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
     struct gd *gd = state;
-    double step = kf_step_fixed(problem, &gd->step);
+    double step = kf_step_fixed(&task->problem, &gd->step);
     for (uint64_t t = 0;; t++) {
-        kf_drift_recompute(problem, problem->points.count, NULL);
-        problem->bound = kf_gap_bound_of_pass(problem, problem->x, problem->iterate.drift, gd->gradient);
-        if (problem->bound <= problem->options->epsilon || t == gd->inner)
+        kf_drift_recompute(task, task->problem.points.count, NULL);
+        task->stage.bound = kf_gap_bound_of_pass(&task->problem, task->iterate.x, task->iterate.drift,
+                                                 task->vectors.doubt, gd->gradient);
+        if (task->stage.bound <= task->problem.options->epsilon || t == gd->inner)
             return KEEPFIT_OK;
-        kf_step(problem, step, kf_inverse_weight(&problem->objective), NULL, 0);
+        kf_step(task, step, kf_inverse_weight(&task->problem.objective), NULL, 0);
     }
 }
 

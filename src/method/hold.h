@@ -25,7 +25,7 @@
 
 struct kf_hold {
     bool reuse;        /* Newton's steps with the Hessian of an earlier x, while it serves */
-    double *sum, *off; /* of the points' gradients at problem->x, and by how much each number may be off */
+    double *sum, *off; /* of the points' gradients at task->iterate.x, and by how much each number may be off */
     double *gradient, *direction, *start, *start_sum, *start_off;
     double *aside;  /* what `off` was, or room, within one function */
     double square;  /* |x|^2 over the regularised coordinates */
@@ -33,7 +33,7 @@ struct kf_hold {
     double *origin; /* for estimates: x when its gradient was last computed, */
     double distance,
         doubt;       /* how far it has moved since, and the error of the modelled gradient that a unit of it brings */
-    bool remembered; /* slopes holds those of all points that are tracked, each at problem->x, or, */
+    bool remembered; /* slopes holds those of all points that are tracked, each at task->iterate.x, or, */
     bool modelled;   /* at an earlier x, from which scores have moved by `moved`; sum is what H makes of that */
     bool matching;   /* the curvatures in H are those of the slopes, as far as it has points */
     double *slopes, *moved, *trial;
@@ -46,16 +46,16 @@ struct kf_hold {
     struct kf_spread spread; /* where stages are limited */
 };
 
-keepfit_status kf_hold_create(struct kf_problem *problem, struct kf_hold *hold, bool reuse);
+keepfit_status kf_hold_create(struct kf_task *task, struct kf_hold *hold, bool reuse);
 
 /* What the methods' records consist of besides; their state is a struct kf_hold. */
-keepfit_status kf_hold_stage(struct kf_problem *problem, void *state, keepfit_error *error);
-keepfit_status kf_hold_take(struct kf_problem *problem, void *state, keepfit_error *error);
-keepfit_status kf_hold_settle(struct kf_problem *problem, void *state, keepfit_error *error);
-void kf_hold_leave(struct kf_problem *problem, void *state, size_t j);
-double kf_hold_advantage(struct kf_problem *problem, void *state);
-void kf_hold_archive(struct kf_problem *problem, void *state, struct kf_archive *archive);
-void kf_hold_forget(struct kf_problem *problem, void *state);
+keepfit_status kf_hold_stage(struct kf_task *task, void *state, keepfit_error *error);
+keepfit_status kf_hold_take(struct kf_task *task, void *state, keepfit_error *error);
+keepfit_status kf_hold_settle(struct kf_task *task, void *state, keepfit_error *error);
+void kf_hold_leave(struct kf_task *task, void *state, size_t j);
+double kf_hold_advantage(struct kf_task *task, void *state);
+void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archive);
+void kf_hold_forget(struct kf_task *task, void *state);
 void kf_hold_destroy(void *state);
 
 static inline struct kf_tracked kf_hold_tracked(const struct kf_hold *hold)
@@ -64,7 +64,7 @@ static inline struct kf_tracked kf_hold_tracked(const struct kf_hold *hold)
 }
 
 /* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
-double kf_hold_aim(struct kf_problem *problem, struct kf_hold *hold);
+double kf_hold_aim(struct kf_task *task, struct kf_hold *hold);
 /* Up to so many coordinates a Hessian, of slopes that are remembered, takes not much longer than a pass. */
 #define KF_HOLD_CHEAP_MOST 32
 static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
@@ -72,19 +72,19 @@ static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
     return kf_size(problem) <= KF_HOLD_CHEAP_MOST;
 }
 /* x is another, or what was known of its points is void. */
-void kf_hold_measure_anew(struct kf_problem *problem, struct kf_hold *hold);
+void kf_hold_measure_anew(struct kf_task *task, struct kf_hold *hold);
 /* What the losses at least change by from x along so much of the direction, backwards too, as far as the sum says. */
 double kf_hold_foreseen_change(const struct kf_problem *problem, const struct kf_hold *hold, double length);
 /* Newton's step along the direction without a pass. No FO. False: it cannot be known to be good enough, and x has not moved. */
-bool kf_hold_step_unseen(struct kf_problem *problem, struct kf_hold *hold);
+bool kf_hold_step_unseen(struct kf_task *task, struct kf_hold *hold);
 /* The stage's target and bound as they are now, and whether that is good enough: with free coordinates and no curvature the
  * gradient's norm proves nothing, and an estimate decides. */
-void kf_hold_judge(struct kf_problem *problem, struct kf_hold *hold);
-bool kf_hold_is_good(const struct kf_problem *problem, const struct kf_hold *hold);
+void kf_hold_judge(struct kf_task *task, struct kf_hold *hold);
+bool kf_hold_is_good(const struct kf_task *task, const struct kf_hold *hold);
 /* x has moved; hold->sum is the gradient sum there, and the losses are summed too where epsilon is relative. */
-void kf_hold_has_moved(struct kf_problem *problem, struct kf_hold *hold, double losses);
+void kf_hold_has_moved(struct kf_task *task, struct kf_hold *hold, double losses);
 /* Whether the Hessian no longer serves; whether it is too early for its bounds. */
-bool kf_hold_is_outgrown(const struct kf_problem *problem, struct kf_hold *hold);
+bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold);
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold);
 
 #endif

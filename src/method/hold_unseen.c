@@ -34,80 +34,81 @@ double kf_hold_foreseen_change(const struct kf_problem *problem, const struct kf
 }
 
 /* Where the points' scores will have moved to by the direction. False: no memory. */
-static bool foresee_moves(struct kf_problem *problem, struct kf_hold *hold)
+static bool foresee_moves(struct kf_task *task, struct kf_hold *hold)
 {
-    size_t count = problem->points.count;
+    size_t count = task->problem.points.count;
     if (!KF_RESERVE(hold->moved, hold->moved_capacity, count) ||
         !KF_RESERVE(hold->trial, hold->trial_capacity, count)) {
-        problem->objective.memory_failed = true;
+        task->problem.objective.memory_failed = true;
         return false;
     }
-    kf_single_scores(&problem->objective, hold->direction, 0, count, hold->trial);
+    kf_single_scores(&task->problem.objective, hold->direction, 0, count, hold->trial);
     if (hold->modelled)
         kf_add(count, 1, hold->moved, hold->trial);
-    kf_spend(problem, 0.3 * (double)problem->points.entries);
+    kf_spend(&task->stage, 0.3 * (double)task->problem.points.entries);
     return true;
 }
 
 /* What the scores of a step along the direction, and with them the moves so far, are off by: in the products, in the sums, and in where x
  * gets to. */
-static struct kf_moves foresee_rounding(const struct kf_problem *problem, const struct kf_hold *hold, double *most)
+static struct kf_moves foresee_rounding(const struct kf_task *task, const struct kf_hold *hold, double *most)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     double along = kf_score_most(objective, hold->direction);
     *most = hold->moved_most + along;
-    double off = kf_score_rounding(objective, along) + KF_UNIT * (*most + along + kf_score_most(objective, problem->x));
+    double off =
+        kf_score_rounding(objective, along) + KF_UNIT * (*most + along + kf_score_most(objective, task->iterate.x));
     return (struct kf_moves){hold->trial, (hold->moved_off + off) * KF_UPWARD};
 }
 
 /* x moves along the direction, and everything that is known of it follows, but for `moved`. */
-static void move_unseen(struct kf_problem *problem, struct kf_hold *hold, double error, double most)
+static void move_unseen(struct kf_task *task, struct kf_hold *hold, double error, double most)
 {
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    double change = kf_hold_foreseen_change(problem, hold, 1);
-    kf_curvature_follow(&hold->curvature, &hold->optimum, problem, hold->slopes, hold->direction, &tracked);
-    kf_add(kf_size(problem), 1, hold->direction, problem->x);
+    double change = kf_hold_foreseen_change(&task->problem, hold, 1);
+    kf_curvature_follow(&hold->curvature, &hold->optimum, task, hold->slopes, hold->direction, &tracked);
+    kf_add(kf_size(&task->problem), 1, hold->direction, task->iterate.x);
     hold->modelled = true;
-    kf_hold_measure_anew(problem, hold);
-    kf_goal_move(&hold->goal, problem, problem->x, change);
-    kf_curvature_move(&hold->curvature, problem, &tracked);
+    kf_hold_measure_anew(task, hold);
+    kf_goal_move(&hold->goal, task, task->iterate.x, change);
+    kf_curvature_move(&hold->curvature, task, &tracked);
     kf_curvature_doubt(&hold->curvature, error, most);
 }
 
-bool kf_hold_step_unseen(struct kf_problem *problem, struct kf_hold *hold)
+bool kf_hold_step_unseen(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_curvature *curvature = &hold->curvature;
     double error, most, farthest;
-    if (!hold->reuse || !hold->remembered || !curvature->certified || !saves_gradients(problem) ||
-        !foresee_moves(problem, hold))
+    if (!hold->reuse || !hold->remembered || !curvature->certified || !saves_gradients(&task->problem) ||
+        !foresee_moves(task, hold))
         return false;
-    struct kf_moves moves = foresee_rounding(problem, hold, &farthest);
-    error = kf_curvature_error(curvature, &hold->optimum, problem, hold->slopes, &moves, &most);
-    if (!(kf_curvature_foresee(curvature, problem, error, most) <= UNSEEN_TO * problem->target))
+    struct kf_moves moves = foresee_rounding(task, hold, &farthest);
+    error = kf_curvature_error(curvature, &hold->optimum, &task->problem, hold->slopes, &moves, &most);
+    if (!(kf_curvature_foresee(curvature, &task->problem, error, most) <= UNSEEN_TO * task->stage.target))
         return false;
     struct kf_goal goal = hold->goal;
     double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
     bool modelled = hold->modelled, rough = curvature->rough;
-    kf_copy(problem, hold->start, problem->x);
-    kf_copy(problem, hold->start_sum, hold->sum);
-    kf_copy(problem, hold->start_off, hold->off);
-    move_unseen(problem, hold, error, most);
+    kf_copy(&task->problem, hold->start, task->iterate.x);
+    kf_copy(&task->problem, hold->start_sum, hold->sum);
+    kf_copy(&task->problem, hold->start_off, hold->off);
+    move_unseen(task, hold, error, most);
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    double enough = UNSEEN_MOST * problem->target;
-    if (kf_curvature_bound(curvature, problem, &tracked, enough) <= enough) {
-        memcpy(hold->moved, hold->trial, problem->points.count * sizeof *hold->moved);
+    double enough = UNSEEN_MOST * task->stage.target;
+    if (kf_curvature_bound(curvature, task, &tracked, enough) <= enough) {
+        memcpy(hold->moved, hold->trial, task->problem.points.count * sizeof *hold->moved);
         hold->moved_most = farthest;
         hold->moved_off = moves.off;
-        problem->steps++;
+        task->stage.steps++;
         return true;
     }
-    kf_copy(problem, problem->x, hold->start);
-    kf_copy(problem, hold->sum, hold->start_sum);
-    kf_copy(problem, hold->off, hold->start_off);
+    kf_copy(&task->problem, task->iterate.x, hold->start);
+    kf_copy(&task->problem, hold->sum, hold->start_sum);
+    kf_copy(&task->problem, hold->off, hold->start_off);
     hold->goal = goal;
     hold->square = square;
     hold->modelled = modelled;
-    kf_curvature_move(curvature, problem, &tracked);
+    kf_curvature_move(curvature, task, &tracked);
     kf_curvature_doubt(curvature, was_off, stretch);
     curvature->rough = rough;
     return false;

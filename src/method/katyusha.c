@@ -18,101 +18,101 @@
 
 struct katyusha {
     double *y, *z, *x, *sum, *gradient;
-    double *average; /* of the epoch's y; becomes the snapshot, problem->x */
+    double *average; /* of the epoch's y; becomes the snapshot, task->iterate.x */
     double average_weight;
     struct kf_step_size step;
     uint64_t outer, inner;
 };
 
-static keepfit_status katyusha_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status katyusha_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct katyusha *katyusha = state;
-    katyusha->outer = kf_given_or(problem->options->outer, 10);
-    katyusha->inner = kf_given_or(problem->options->inner, 100);
+    katyusha->outer = kf_given_or(task->problem.options->outer, 10);
+    katyusha->inner = kf_given_or(task->problem.options->inner, 100);
     double **vectors[] = {&katyusha->y,   &katyusha->z,        &katyusha->x,
                           &katyusha->sum, &katyusha->gradient, &katyusha->average};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
-        if (!kf_problem_vector(problem, vectors[k]))
+        if (!kf_task_vector(task, vectors[k]))
             return KEEPFIT_NO_MEMORY;
-    if (!kf_iterate_prepare(problem, 0))
+    if (!kf_iterate_prepare(task, 0))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &katyusha->step,
-                        error);
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false,
+                        &katyusha->step, error);
 }
 
 /* out = argmin |p - from|^2/(2a) + gradient.p + lambda|p|^2 over D; out may be from. */
-static void proximal_step(const struct kf_problem *problem, const double *from, double a, const double *gradient,
-                          double *out)
+static void proximal_step(const struct kf_task *task, const double *from, double a, const double *gradient, double *out)
 {
-    size_t size = kf_size(problem), free = problem->objective.free;
-    double keep = 1 / (1 + 2 * a * problem->objective.lambda);
+    size_t size = kf_size(&task->problem), free = task->problem.objective.free;
+    double keep = 1 / (1 + 2 * a * task->problem.objective.lambda);
     for (size_t k = 0; k < size; k++)
         out[k] = (from[k] - a * gradient[k]) * (k < free ? 1 : keep);
-    kf_project(problem, out);
+    kf_project(&task->problem, out);
 }
 
 /* The variance-reduced gradient of the loss part at katyusha->x. */
-static void estimate(struct kf_problem *problem, struct katyusha *katyusha, double mean)
+static void estimate(struct kf_task *task, struct katyusha *katyusha, double mean)
 {
-    struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count, u = kf_random_below(&problem->random, i);
+    struct kf_objective *objective = &task->problem.objective;
+    size_t i = task->problem.points.count, u = kf_random_below(&task->stage.random, i);
     double share = (double)i * mean;
-    struct kf_view here = kf_dense_view(katyusha->x), snapshot = kf_dense_view(problem->x);
-    kf_factors(objective, &here, u, problem->factors[0]);
-    kf_factors(objective, &snapshot, u, problem->factors[1]);
-    kf_copy(problem, katyusha->gradient, katyusha->sum);
-    kf_scale(kf_size(problem), mean, katyusha->gradient);
-    objective->type->add(objective, share, u, problem->factors[0], katyusha->gradient);
-    objective->type->add(objective, -share, u, problem->factors[1], katyusha->gradient);
+    struct kf_view here = kf_dense_view(katyusha->x), snapshot = kf_dense_view(task->iterate.x);
+    kf_factors(objective, &here, u, task->vectors.factors[0]);
+    kf_factors(objective, &snapshot, u, task->vectors.factors[1]);
+    kf_copy(&task->problem, katyusha->gradient, katyusha->sum);
+    kf_scale(kf_size(&task->problem), mean, katyusha->gradient);
+    objective->type->add(objective, share, u, task->vectors.factors[0], katyusha->gradient);
+    objective->type->add(objective, -share, u, task->vectors.factors[1], katyusha->gradient);
 }
 
-static void add_to_average(struct kf_problem *problem, struct katyusha *katyusha, double weight)
+static void add_to_average(struct kf_task *task, struct katyusha *katyusha, double weight)
 {
     katyusha->average_weight += weight;
     double share = weight / katyusha->average_weight;
     if (share == 1)
-        kf_copy(problem, katyusha->average, katyusha->y);
+        kf_copy(&task->problem, katyusha->average, katyusha->y);
     else
-        kf_blend(kf_size(problem), 1 - share, katyusha->average, share, katyusha->y);
+        kf_blend(kf_size(&task->problem), 1 - share, katyusha->average, share, katyusha->y);
 }
 
-static void epoch(struct kf_problem *problem, struct katyusha *katyusha)
+static void epoch(struct kf_task *task, struct katyusha *katyusha)
 {
-    struct kf_objective *objective = &problem->objective;
-    double short_step = kf_step_fixed(problem, &katyusha->step), mean = kf_inverse_weight(objective);
-    double sigma = kf_constant_convexity(problem);
+    struct kf_objective *objective = &task->problem.objective;
+    double short_step = kf_step_fixed(&task->problem, &katyusha->step), mean = kf_inverse_weight(objective);
+    double sigma = kf_constant_convexity(&task->problem);
     double tau1 = fmin(sqrt((double)katyusha->inner * sigma * short_step), 0.5);
     if (!(tau1 > 0))
         tau1 = 0.5; /* nothing strongly convex: Katyusha with the largest momentum that is stable */
     double long_step = short_step / tau1, weight = 1;
-    size_t size = kf_size(problem);
-    kf_gradient_sum(objective, problem->x, problem->points.count, katyusha->sum, NULL, problem->factors[0]);
+    size_t size = kf_size(&task->problem);
+    kf_gradient_sum(objective, task->iterate.x, task->problem.points.count, katyusha->sum, NULL,
+                    task->vectors.factors[0]);
     katyusha->average_weight = 0;
     for (uint64_t t = 0; t < katyusha->inner; t++) {
         for (size_t k = 0; k < size; k++)
-            katyusha->x[k] = tau1 * katyusha->z[k] + 0.5 * problem->x[k] + (0.5 - tau1) * katyusha->y[k];
-        estimate(problem, katyusha, mean);
-        proximal_step(problem, katyusha->z, long_step, katyusha->gradient, katyusha->z);
-        proximal_step(problem, katyusha->x, short_step, katyusha->gradient, katyusha->y);
-        add_to_average(problem, katyusha, weight);
+            katyusha->x[k] = tau1 * katyusha->z[k] + 0.5 * task->iterate.x[k] + (0.5 - tau1) * katyusha->y[k];
+        estimate(task, katyusha, mean);
+        proximal_step(task, katyusha->z, long_step, katyusha->gradient, katyusha->z);
+        proximal_step(task, katyusha->x, short_step, katyusha->gradient, katyusha->y);
+        add_to_average(task, katyusha, weight);
         weight *= 1 + long_step * sigma;
         if (weight > 1e100) { /* only ratios of weights count */
             weight *= 1e-100;
             katyusha->average_weight *= 1e-100;
         }
-        problem->steps++;
+        task->stage.steps++;
     }
-    kf_copy(problem, problem->x, katyusha->average);
+    kf_copy(&task->problem, task->iterate.x, katyusha->average);
 }
 
-static keepfit_status katyusha_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status katyusha_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
     struct katyusha *katyusha = state;
-    kf_copy(problem, katyusha->y, problem->x);
-    kf_copy(problem, katyusha->z, problem->x);
+    kf_copy(&task->problem, katyusha->y, task->iterate.x);
+    kf_copy(&task->problem, katyusha->z, task->iterate.x);
     for (uint64_t s = 0; s < katyusha->outer; s++)
-        epoch(problem, katyusha);
+        epoch(task, katyusha);
     return KEEPFIT_OK;
 }
 

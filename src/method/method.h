@@ -1,13 +1,13 @@
 /* A method keeps the model good as points arrive. It is a const record of functions plus private state; methods.c lists
  * them all. The fit validates, allocates and dispatches; a method trusts what it is given.
  *
- * When stage() is called the new point is the last of problem->points, everything has its new size, and the iterate is the
+ * When stage() is called the new point is the last of task->problem.points, everything has its new size, and the iterate is the
  * output of the stage before (in the domain). stage() leaves the stage's output there: scaled methods through iterate.h,
- * the others in problem->x. */
+ * the others in task->iterate.x. */
 #ifndef KF_METHOD_H
 #define KF_METHOD_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
 
 struct kf_method {
     const char *name, *summary;
@@ -16,27 +16,27 @@ struct kf_method {
     int draws_from;       /* the first point drawn at stage i is uniform on 1 .. i - draws_from; negative: none is */
     bool scaled;          /* moves the iterate through iterate.h alone, so it may be scaled */
     bool looks_back;      /* reads the iterate before the last step; with a free intercept only the dense one can */
-    bool holds_epsilon;   /* spends what epsilon needs, and keeps problem->bound and problem->target */
+    bool holds_epsilon;   /* spends what epsilon needs, and keeps task->stage.bound and task->stage.target */
     bool targetless;      /* but no target: where there is no bound either (an intercept), it promises nothing */
     size_t state_size;
     /* Registers vectors, reads options. The state is zeroed before. */
-    keepfit_status (*create)(struct kf_problem *problem, void *state, keepfit_error *error);
-    keepfit_status (*stage)(struct kf_problem *problem, void *state, keepfit_error *error);
+    keepfit_status (*create)(struct kf_task *task, void *state, keepfit_error *error);
+    keepfit_status (*stage)(struct kf_task *task, void *state, keepfit_error *error);
     /* The functions f_j themselves have changed (a class was added, labels swapped): remembered gradients are void. NULL
      * where nothing is remembered from stage to stage. */
-    void (*forget)(struct kf_problem *problem, void *state);
+    void (*forget)(struct kf_task *task, void *state);
     /* Point j is about to leave: what is remembered of it goes, and those after it move up by one. NULL where nothing is
      * remembered by point. */
-    void (*leave)(struct kf_problem *problem, void *state, size_t j);
+    void (*leave)(struct kf_task *task, void *state, size_t j);
     /* The newest point joins what is remembered; x stays. stage() is take() and settle(), where there is settle(). */
-    keepfit_status (*take)(struct kf_problem *problem, void *state, keepfit_error *error);
+    keepfit_status (*take)(struct kf_task *task, void *state, keepfit_error *error);
     /* As stage(), but no point has come; some may have left. NULL where stages keep no promise. */
-    keepfit_status (*settle)(struct kf_problem *problem, void *state, keepfit_error *error);
+    keepfit_status (*settle)(struct kf_task *task, void *state, keepfit_error *error);
     /* How many times more the gradient's norm alone would allow the gap at x to be than what the method goes by; NULL where that is the norm. */
-    double (*advantage)(struct kf_problem *problem, void *state);
+    double (*advantage)(struct kf_task *task, void *state);
     /* The state, but for what create() makes of the options and vectors that do not outlive a stage; the problem and its points
      * come first. NULL where there is none. */
-    void (*archive)(struct kf_problem *problem, void *state, struct kf_archive *archive);
+    void (*archive)(struct kf_task *task, void *state, struct kf_archive *archive);
     /* Frees what the state owns besides registered vectors; may be NULL. */
     void (*destroy)(void *state);
 };

@@ -9,41 +9,41 @@ static double inverse_weight(const struct kf_prefix *prefix)
     return prefix->weight > 0 ? 1 / prefix->weight : 0; /* points of weight 0 may be all there is yet */
 }
 
-bool kf_prefix_begin(struct kf_problem *problem, struct kf_prefix *prefix)
+bool kf_prefix_begin(struct kf_task *task, struct kf_prefix *prefix)
 {
-    size_t i = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    size_t i = task->problem.points.count, each = task->problem.objective.type->factor_count(&task->problem.objective);
     if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(prefix->table, prefix->table_capacity, i * each))
         return false;
     if (prefix->stale && prefix->count > 0) {
         memset(prefix->table, 0, prefix->count * each * sizeof *prefix->table);
-        kf_drift_recompute(problem, 0, NULL);
+        kf_drift_recompute(task, 0, NULL);
     }
     prefix->stale = false;
     return true;
 }
 
-void kf_prefix_take(struct kf_problem *problem, struct kf_prefix *prefix)
+void kf_prefix_take(struct kf_task *task, struct kf_prefix *prefix)
 {
-    size_t next = prefix->count++, each = problem->objective.type->factor_count(&problem->objective);
-    prefix->weight += problem->points.place[next].weight;
+    size_t next = prefix->count++, each = task->problem.objective.type->factor_count(&task->problem.objective);
+    prefix->weight += task->problem.points.place[next].weight;
     memset(prefix->table + next * each, 0, each * sizeof *prefix->table);
 }
 
-void kf_prefix_leave(struct kf_problem *problem, struct kf_prefix *prefix, size_t j)
+void kf_prefix_leave(struct kf_task *task, struct kf_prefix *prefix, size_t j)
 {
-    size_t each = problem->objective.type->factor_count(&problem->objective);
+    size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
     if (j >= prefix->count)
         return;
     if (!prefix->stale)
-        kf_drift_add(problem, -1, j, prefix->table + j * each);
-    prefix->weight -= problem->points.place[j].weight;
+        kf_drift_add(task, -1, j, prefix->table + j * each);
+    prefix->weight -= task->problem.points.place[j].weight;
     kf_points_close_gap(prefix->table, prefix->count--, each, j);
 }
 
-void kf_prefix_archive(struct kf_problem *problem, struct kf_prefix *prefix, struct kf_archive *archive)
+void kf_prefix_archive(struct kf_task *task, struct kf_prefix *prefix, struct kf_archive *archive)
 {
-    size_t each = problem->objective.type->factor_count(&problem->objective);
-    kf_archive_count(archive, &prefix->count, problem->points.count);
+    size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
+    kf_archive_count(archive, &prefix->count, task->problem.points.count);
     kf_archive_real(archive, &prefix->weight);
     kf_archive_flag(archive, &prefix->stale);
     kf_archive_array(archive, &prefix->table, &prefix->table_capacity, prefix->count * each);
@@ -56,13 +56,13 @@ struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct
     return (struct kf_sample){share, 1, u, prefix->table + u * each, true};
 }
 
-void kf_prefix_step(struct kf_problem *problem, struct kf_prefix *prefix, double step, size_t u)
+void kf_prefix_step(struct kf_task *task, struct kf_prefix *prefix, double step, size_t u)
 {
-    struct kf_sample sample = kf_prefix_sample(problem, prefix, u);
-    kf_step_sampled(problem, step, inverse_weight(prefix), &sample, 1);
+    struct kf_sample sample = kf_prefix_sample(&task->problem, prefix, u);
+    kf_step_sampled(task, step, inverse_weight(prefix), &sample, 1);
 }
 
-void kf_prefix_draw(struct kf_problem *problem, struct kf_prefix *prefix, double step, uint64_t steps)
+void kf_prefix_draw(struct kf_task *task, struct kf_prefix *prefix, double step, uint64_t steps)
 {
-    kf_steps_of_table(problem, step, inverse_weight(prefix), prefix->count, prefix->table, steps);
+    kf_steps_of_table(task, step, inverse_weight(prefix), prefix->count, prefix->table, steps);
 }

@@ -10,7 +10,7 @@
 #ifndef KF_PREFIX_H
 #define KF_PREFIX_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
 
 struct kf_prefix {
     double *table; /* factors, factor_count numbers a point */
@@ -21,17 +21,17 @@ struct kf_prefix {
 };
 
 /* Before the steps of a stage: room for all points, and a table of zeros if the old one is void. False: out of memory. */
-bool kf_prefix_begin(struct kf_problem *problem, struct kf_prefix *prefix);
+bool kf_prefix_begin(struct kf_task *task, struct kf_prefix *prefix);
 /* The next point joins, with an entry of 0. */
-void kf_prefix_take(struct kf_problem *problem, struct kf_prefix *prefix);
+void kf_prefix_take(struct kf_task *task, struct kf_prefix *prefix);
 /* Point j leaves the stream, and the table if it is there. */
-void kf_prefix_leave(struct kf_problem *problem, struct kf_prefix *prefix, size_t j);
-void kf_prefix_archive(struct kf_problem *problem, struct kf_prefix *prefix, struct kf_archive *archive);
+void kf_prefix_leave(struct kf_task *task, struct kf_prefix *prefix, size_t j);
+void kf_prefix_archive(struct kf_task *task, struct kf_prefix *prefix, struct kf_archive *archive);
 /* What a step on point u adds to drift/W + 2 lambda x. */
 struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u);
 /* One step on point u. 1 FO. */
-void kf_prefix_step(struct kf_problem *problem, struct kf_prefix *prefix, double step, size_t u);
+void kf_prefix_step(struct kf_task *task, struct kf_prefix *prefix, double step, size_t u);
 /* `steps` steps on points drawn from the table. */
-void kf_prefix_draw(struct kf_problem *problem, struct kf_prefix *prefix, double step, uint64_t steps);
+void kf_prefix_draw(struct kf_task *task, struct kf_prefix *prefix, double step, uint64_t steps);
 
 #endif

@@ -4,10 +4,10 @@
  */
 #include "method/hold.h"
 
-static keepfit_status quadratic_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status quadratic_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
-    return kf_hold_create(problem, state, true);
+    return kf_hold_create(task, state, true);
 }
 
 const struct kf_method kf_quadratic_method = {

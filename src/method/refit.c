@@ -2,10 +2,10 @@
  * epsilon solve again, warm, by Newton's method with a new Hessian at every step. The bar that other methods have to clear. */
 #include "method/hold.h"
 
-static keepfit_status refit_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status refit_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
-    return kf_hold_create(problem, state, false);
+    return kf_hold_create(task, state, false);
 }
 
 const struct kf_method kf_refit = {

@@ -18,26 +18,26 @@ struct saga {
     uint64_t inner;
 };
 
-static keepfit_status saga_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status saga_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct saga *saga = state;
-    saga->inner = kf_given_or(problem->options->inner, 300);
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT))
+    saga->inner = kf_given_or(task->problem.options->inner, 300);
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &saga->step,
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &saga->step,
                         error);
 }
 
-static keepfit_status saga_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status saga_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct saga *saga = state;
-    struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count, each = objective->type->factor_count(objective);
+    struct kf_objective *objective = &task->problem.objective;
+    size_t i = task->problem.points.count, each = objective->type->factor_count(objective);
     if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(saga->table, saga->table_capacity, i * each))
         return kf_fail_memory(error);
-    double mean = kf_inverse_weight(objective), step = kf_step_fixed(problem, &saga->step);
-    kf_drift_recompute(problem, i, saga->table);
-    kf_steps_of_table(problem, step, mean, i, saga->table, saga->inner);
+    double mean = kf_inverse_weight(objective), step = kf_step_fixed(&task->problem, &saga->step);
+    kf_drift_recompute(task, i, saga->table);
+    kf_steps_of_table(task, step, mean, i, saga->table, saga->inner);
     return KEEPFIT_OK;
 }
 

@@ -14,38 +14,38 @@ struct sarah {
     uint64_t outer, inner;
 };
 
-static keepfit_status sarah_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status sarah_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct sarah *sarah = state;
-    sarah->outer = kf_given_or(problem->options->outer, 10);
-    sarah->inner = kf_given_or(problem->options->inner, 100);
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT | KF_NEEDS_BEFORE)) /* the drift is W*v */
+    sarah->outer = kf_given_or(task->problem.options->outer, 10);
+    sarah->inner = kf_given_or(task->problem.options->inner, 100);
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT | KF_NEEDS_BEFORE)) /* the drift is W*v */
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &sarah->step,
-                        error);
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false,
+                        &sarah->step, error);
 }
 
-static keepfit_status sarah_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status sarah_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
     struct sarah *sarah = state;
-    struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count;
-    double mean = kf_inverse_weight(objective), step = kf_step_fixed(problem, &sarah->step);
-    double *then = problem->factors[KF_SAMPLES_MOST];
+    struct kf_objective *objective = &task->problem.objective;
+    size_t i = task->problem.points.count;
+    double mean = kf_inverse_weight(objective), step = kf_step_fixed(&task->problem, &sarah->step);
+    double *then = task->vectors.factors[KF_SAMPLES_MOST];
     for (uint64_t s = 0; s < sarah->outer; s++) {
-        kf_drift_recompute(problem, i, NULL);
-        kf_step(problem, step, mean, NULL, 0);
-        kf_sampler_start(problem, i, sarah->inner, NULL);
+        kf_drift_recompute(task, i, NULL);
+        kf_step(task, step, mean, NULL, 0);
+        kf_sampler_start(task, i, sarah->inner, NULL);
         for (uint64_t t = 0; t < sarah->inner; t++) {
-            size_t u = kf_sampler_next(problem);
+            size_t u = kf_sampler_next(task);
             struct kf_term terms[KF_TERMS_MOST];
-            kf_factors(objective, &problem->iterate.before, u, then);
+            kf_factors(objective, &task->iterate.before, u, then);
             struct kf_sample sample = {(double)i, 0, u, then, false};
-            size_t made = kf_sample_terms(problem, &problem->iterate.view, &sample, 1, terms);
+            size_t made = kf_sample_terms(task, &task->iterate.view, &sample, 1, terms);
             for (size_t k = 0; k < made; k++)
-                kf_drift_add(problem, terms[k].scale, u, terms[k].factors);
-            kf_step(problem, step, mean, NULL, 0);
+                kf_drift_add(task, terms[k].scale, u, terms[k].factors);
+            kf_step(task, step, mean, NULL, 0);
         }
     }
     return KEEPFIT_OK;

@@ -24,106 +24,107 @@ struct sgd {
     struct kf_lipschitz lipschitz;
 };
 
-static keepfit_status create(struct kf_problem *problem, struct sgd *sgd, keepfit_error *error)
+static keepfit_status create(struct kf_task *task, struct sgd *sgd, keepfit_error *error)
 {
-    const keepfit_options *options = problem->options;
+    const keepfit_options *options = task->problem.options;
     sgd->theory = options->setting == KF_SETTING_THEORY;
     sgd->inner = kf_given_or(options->inner, sgd->sparse ? 480 : 300);
     sgd->alpha = isnan(options->alpha) ? 0.002 : options->alpha;
-    if (sgd->theory && kf_domain_is_whole(&problem->domain) && isnan(options->lipschitz))
+    if (sgd->theory && kf_domain_is_whole(&task->problem.domain) && isnan(options->lipschitz))
         return kf_fail(error, KEEPFIT_USAGE, "--setting theory needs a bounded --domain (its constants are |D| and G)");
-    if (!kf_iterate_prepare(problem, KF_NEEDS_AVERAGE))
+    if (!kf_iterate_prepare(task, KF_NEEDS_AVERAGE))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(options, kf_step_as_printed(problem), true, false, &sgd->step, error);
+    return kf_step_read(options, kf_step_as_printed(&task->problem), true, false, &sgd->step, error);
 }
 
-static keepfit_status sgd_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status sgd_create(struct kf_task *task, void *state, keepfit_error *error)
 {
-    return create(problem, state, error);
+    return create(task, state, error);
 }
 
-static keepfit_status sparse_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status sparse_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     ((struct sgd *)state)->sparse = true;
-    return create(problem, state, error);
+    return create(task, state, error);
 }
 
-static double step_at(const struct kf_problem *problem, const struct sgd *sgd, double smoothness, uint64_t t)
+static double step_at(const struct kf_task *task, const struct sgd *sgd, double smoothness, uint64_t t)
 {
-    double printed = 1 / (problem->objective.lambda * (double)t);
+    double printed = 1 / (task->problem.objective.lambda * (double)t);
     if (sgd->theory && sgd->step.rule >= KF_STEP_PAPER)
-        printed = 1 / (kf_constant_convexity(problem) * (double)t);
+        printed = 1 / (kf_constant_convexity(&task->problem) * (double)t);
     switch (sgd->step.rule) {
     case KF_STEP_PAPER:
         return printed;
     case KF_STEP_CAPPED:
         return fmin(printed, 1 / smoothness);
     default:
-        return kf_step_fixed(problem, &sgd->step);
+        return kf_step_fixed(&task->problem, &sgd->step);
     }
 }
 
-static uint64_t steps_needed(struct kf_problem *problem, struct sgd *sgd)
+static uint64_t steps_needed(struct kf_task *task, struct sgd *sgd)
 {
-    if (!sgd->theory || problem->options->inner)
+    if (!sgd->theory || task->problem.options->inner)
         return sgd->inner;
-    double slope = kf_constant_lipschitz(problem, &sgd->lipschitz);
-    double steps = ceil(4 * slope * slope / (problem->options->epsilon * kf_constant_convexity(problem)));
+    double slope = kf_constant_lipschitz(&task->problem, &sgd->lipschitz);
+    double steps = ceil(4 * slope * slope / (task->problem.options->epsilon * kf_constant_convexity(&task->problem)));
     return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;
 }
 
-static double alpha_of(struct kf_problem *problem, struct sgd *sgd)
+static double alpha_of(struct kf_task *task, struct sgd *sgd)
 {
-    if (!sgd->theory || !isnan(problem->options->alpha))
+    if (!sgd->theory || !isnan(task->problem.options->alpha))
         return sgd->alpha;
-    double diameter = problem->domain.type->diameter(&problem->domain, kf_size(problem));
-    return problem->options->epsilon / (2 * diameter * kf_constant_lipschitz(problem, &sgd->lipschitz));
+    double diameter = task->problem.domain.type->diameter(&task->problem.domain, kf_size(&task->problem));
+    return task->problem.options->epsilon / (2 * diameter * kf_constant_lipschitz(&task->problem, &sgd->lipschitz));
 }
 
-static keepfit_status stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
     struct sgd *sgd = state;
-    size_t i = problem->points.count;
-    if (sgd->sparse && !((double)sgd->previous * (1 + alpha_of(problem, sgd)) < (double)i))
+    size_t i = task->problem.points.count;
+    if (sgd->sparse && !((double)sgd->previous * (1 + alpha_of(task, sgd)) < (double)i))
         return KEEPFIT_OK;
-    double share = (double)i * kf_inverse_weight(&problem->objective), smoothness = kf_constant_smoothness(problem);
-    uint64_t steps = steps_needed(problem, sgd);
-    kf_sampler_start(problem, i, steps, NULL);
+    double share = (double)i * kf_inverse_weight(&task->problem.objective),
+           smoothness = kf_constant_smoothness(&task->problem);
+    uint64_t steps = steps_needed(task, sgd);
+    kf_sampler_start(task, i, steps, NULL);
     bool several = steps > 1; /* the mean of one iterate is itself */
     if (several)
-        kf_average_begin(problem);
+        kf_average_begin(task);
     for (uint64_t t = 1; t <= steps; t++) {
-        struct kf_sample sample = {.scale = share, .point = kf_sampler_next(problem)};
-        kf_step_sampled(problem, step_at(problem, sgd, smoothness, t), 0, &sample, 1);
+        struct kf_sample sample = {.scale = share, .point = kf_sampler_next(task)};
+        kf_step_sampled(task, step_at(task, sgd, smoothness, t), 0, &sample, 1);
         if (several)
-            kf_average_add(problem, 1);
+            kf_average_add(task, 1);
     }
     if (several)
-        kf_average_end(problem);
+        kf_average_end(task);
     sgd->previous = i;
     return KEEPFIT_OK;
 }
 
-static void forget(struct kf_problem *problem, void *state)
+static void forget(struct kf_task *task, void *state)
 {
-    (void)problem;
+    (void)task;
     ((struct sgd *)state)->previous = 0; /* the repeated output was for another objective */
 }
 
-static void leave(struct kf_problem *problem, void *state, size_t j)
+static void leave(struct kf_task *task, void *state, size_t j)
 {
-    (void)problem, (void)j;
+    (void)task, (void)j;
     struct sgd *sgd = state;
     kf_lipschitz_leave(&sgd->lipschitz);
     sgd->previous -= sgd->previous > 0; /* so that arrivals count as growth where as many leave */
 }
 
-static void archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
     struct sgd *sgd = state;
-    kf_archive_count(archive, &sgd->previous, problem->points.count);
-    kf_lipschitz_archive(&sgd->lipschitz, problem, archive);
+    kf_archive_count(archive, &sgd->previous, task->problem.points.count);
+    kf_lipschitz_archive(&sgd->lipschitz, &task->problem, archive);
 }
 
 const struct kf_method kf_sgd = {

@@ -13,11 +13,10 @@
 #define NO_GAIN 0.9
 #define PATIENCE 64 /* stages, before the next attempt then */
 
-bool kf_spread_create(struct kf_problem *problem, struct kf_spread *spread)
+bool kf_spread_create(struct kf_task *task, struct kf_spread *spread)
 {
     spread->length = 1;
-    return kf_problem_vector(problem, &spread->x) && kf_problem_vector(problem, &spread->sum) &&
-           kf_problem_vector(problem, &spread->off);
+    return kf_task_vector(task, &spread->x) && kf_task_vector(task, &spread->sum) && kf_task_vector(task, &spread->off);
 }
 
 void kf_spread_free(struct kf_spread *spread)
@@ -34,7 +33,7 @@ void kf_spread_forget(struct kf_spread *spread)
     spread->fresh = spread->worn = spread->restart = false;
 }
 
-void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, struct kf_archive *archive)
+void kf_spread_archive(struct kf_task *task, struct kf_spread *spread, struct kf_archive *archive)
 {
     double *reals[] = {&spread->length,  &spread->promise, &spread->losses,  &spread->fall,
                        &spread->at_zero, &spread->settled, &spread->hopeless};
@@ -42,12 +41,12 @@ void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, str
     size_t job = spread->job;
     kf_archive_count(archive, &job, KF_MEASURING);
     spread->job = (enum kf_job)job;
-    kf_problem_archive_vector(problem, archive, &spread->x);
-    kf_problem_archive_vector(problem, archive, &spread->sum);
+    kf_task_archive_vector(task, archive, &spread->x);
+    kf_task_archive_vector(task, archive, &spread->sum);
     if (archive->version >= KF_VERSION_WITH_ROUNDING)
-        kf_problem_archive_vector(problem, archive, &spread->off);
+        kf_task_archive_vector(task, archive, &spread->off);
     if (job == KF_TRYING) /* otherwise it is what the last one left */
-        kf_archive_count(archive, &spread->done, problem->points.count);
+        kf_archive_count(archive, &spread->done, task->problem.points.count);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
@@ -55,15 +54,15 @@ void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, str
     kf_archive_number(archive, &spread->stages);
     if (job != KF_GATHERING && job != KF_MEASURING)
         return;
-    kf_curvature_archive(&spread->curvature, &spread->optimum, problem, archive);
+    kf_curvature_archive(&spread->curvature, &spread->optimum, task, archive);
     const struct kf_curvature *curvature = &spread->curvature;
     kf_archive_require(archive, job == KF_GATHERING ? curvature->gathering : curvature->measuring);
 }
 
-bool kf_spread_take(struct kf_problem *problem, struct kf_spread *spread)
+bool kf_spread_take(struct kf_task *task, struct kf_spread *spread)
 {
     bool making = spread->job == KF_GATHERING || spread->job == KF_MEASURING;
-    return !making || kf_curvature_take(&spread->curvature, problem, problem->points.count - 1, 0);
+    return !making || kf_curvature_take(&spread->curvature, task, task->problem.points.count - 1, 0);
 }
 
 /* ---- slices ---- */
@@ -74,203 +73,203 @@ static bool values_matter(const struct kf_problem *problem, const struct kf_spre
 }
 
 /* Point j joins what is known of x', or leaves it with sign -1. 1 FO. */
-static void try_point(struct kf_problem *problem, struct kf_spread *spread, size_t j, double sign)
+static void try_point(struct kf_task *task, struct kf_spread *spread, size_t j, double sign)
 {
-    struct kf_objective *objective = &problem->objective;
+    struct kf_objective *objective = &task->problem.objective;
     struct kf_view there = kf_dense_view(spread->x);
-    double *factors = problem->factors[0];
+    double *factors = task->vectors.factors[0];
     kf_factors(objective, &there, j, factors);
     objective->type->add(objective, sign, j, factors, spread->sum);
     kf_rounding_of_point(objective, spread->x, j, factors, 0, &(struct kf_tracked){spread->sum, spread->off});
-    if (!values_matter(problem, spread))
+    if (!values_matter(&task->problem, spread))
         return;
-    double weight = sign * problem->points.place[j].weight;
+    double weight = sign * task->problem.points.place[j].weight;
     double after = weight * objective->type->value(objective, &there, j);
     spread->losses += after;
     if (spread->promise <= KF_HOLD_FAR)
         return;
-    spread->fall += weight * objective->type->value(objective, &problem->iterate.view, j) - after;
+    spread->fall += weight * objective->type->value(objective, &task->iterate.view, j) - after;
     spread->at_zero += weight * kf_loss_at_zero(objective, j);
 }
 
-static size_t slice(const struct kf_problem *problem, size_t done)
+static size_t slice(const struct kf_task *task, size_t done)
 {
-    uint64_t left = kf_left(problem), rest = problem->points.count - done;
+    uint64_t left = kf_left(task), rest = task->problem.points.count - done;
     return (size_t)(left < rest ? left : rest);
 }
 
 /* As much of the job as the stage may do; *measures is how many leverages that is. True: the job is done. */
-static bool go_on(struct kf_problem *problem, struct kf_spread *spread, size_t *measures)
+static bool go_on(struct kf_task *task, struct kf_spread *spread, size_t *measures)
 {
     struct kf_curvature *curvature = &spread->curvature;
-    size_t count = problem->points.count;
+    size_t count = task->problem.points.count;
     switch (spread->job) {
     case KF_TRYING:
-        for (size_t end = spread->done + slice(problem, spread->done); spread->done < end; spread->done++)
-            try_point(problem, spread, spread->done, 1);
+        for (size_t end = spread->done + slice(task, spread->done); spread->done < end; spread->done++)
+            try_point(task, spread, spread->done, 1);
         return spread->done == count;
     case KF_GATHERING: {
-        size_t end = curvature->points + slice(problem, curvature->points);
-        if (!kf_curvature_gather(curvature, &spread->optimum, problem, NULL, end))
+        size_t end = curvature->points + slice(task, curvature->points);
+        if (!kf_curvature_gather(curvature, &spread->optimum, task, NULL, end))
             spread->job = KF_IDLE; /* no memory: x is held as it is */
         return curvature->points == count;
     }
     case KF_MEASURING:
-        *measures -= kf_leverages_measure(curvature, problem, *measures);
+        *measures -= kf_leverages_measure(curvature, &task->problem, *measures);
         return curvature->known == curvature->points;
     default:
         return false;
     }
 }
 
-void kf_spread_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j)
+void kf_spread_leave(struct kf_task *task, struct kf_hold *hold, size_t j)
 {
     struct kf_spread *spread = &hold->spread;
     if (spread->job == KF_TRYING && j < spread->done) {
-        try_point(problem, spread, j, -1);
+        try_point(task, spread, j, -1);
         spread->done--;
     }
     if (spread->job != KF_GATHERING && spread->job != KF_MEASURING)
         return;
-    kf_curvature_leave(&spread->curvature, &spread->optimum, problem, j, 0);
+    kf_curvature_leave(&spread->curvature, &spread->optimum, task, j, 0);
     if (!spread->curvature.gathering && !spread->curvature.measuring)
         spread->job = KF_IDLE; /* too much of H has left */
 }
 
 /* ---- beginnings ---- */
 
-static bool wants_anchor(const struct kf_problem *problem, struct kf_hold *hold)
+static bool wants_anchor(const struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
     if (!hold->curvature.anchored || (spread->worn && !spread->fresh))
         return true;
-    return hold->reuse ? kf_hold_is_outgrown(problem, hold) : !spread->fresh;
+    return hold->reuse ? kf_hold_is_outgrown(task, hold) : !spread->fresh;
 }
 
 /* Whether there is reason to begin a job now. */
-static bool is_needed(struct kf_problem *problem, struct kf_hold *hold)
+static bool is_needed(struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
-    if (spread->stages < PATIENCE && problem->bound <= 1.1 * spread->hopeless)
+    if (spread->stages < PATIENCE && task->stage.bound <= 1.1 * spread->hopeless)
         return false;
-    if (!kf_hold_is_good(problem, hold))
+    if (!kf_hold_is_good(task, hold))
         return true;
-    double passes = wants_anchor(problem, hold) ? 3 : 1, left = fmax((double)kf_left(problem), 1);
-    double growth = spread->stages ? fmax(problem->bound - spread->settled, 0) / (double)spread->stages : 0;
-    return problem->bound + HASTE * growth * passes * (double)problem->points.count / left > problem->target;
+    double passes = wants_anchor(task, hold) ? 3 : 1, left = fmax((double)kf_left(task), 1);
+    double growth = spread->stages ? fmax(task->stage.bound - spread->settled, 0) / (double)spread->stages : 0;
+    return task->stage.bound + HASTE * growth * passes * (double)task->problem.points.count / left > task->stage.target;
 }
 
-static void begin_try(struct kf_problem *problem, struct kf_hold *hold)
+static void begin_try(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    kf_copy(problem, spread->x, problem->x);
+    kf_copy(&task->problem, spread->x, task->iterate.x);
     if (spread->restart)
-        kf_clear(problem, spread->x);
+        kf_clear(&task->problem, spread->x);
     else
-        kf_add(kf_size(problem), spread->length, hold->direction, spread->x);
-    kf_clear(problem, spread->sum);
-    kf_clear(problem, spread->off);
+        kf_add(kf_size(&task->problem), spread->length, hold->direction, spread->x);
+    kf_clear(&task->problem, spread->sum);
+    kf_clear(&task->problem, spread->off);
     spread->done = 0;
     spread->losses = spread->fall = spread->at_zero = 0;
     spread->job = KF_TRYING;
 }
 
-static bool begin_gathering(struct kf_problem *problem, struct kf_spread *spread)
+static bool begin_gathering(struct kf_task *task, struct kf_spread *spread)
 {
-    bool room = kf_curvature_begin(&spread->curvature, problem);
+    bool room = kf_curvature_begin(&spread->curvature, task);
     spread->job = room ? KF_GATHERING : KF_IDLE;
     return room;
 }
 
 /* False: nothing to do, or no way to. */
-static bool begin(struct kf_problem *problem, struct kf_hold *hold)
+static bool begin(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    if (kf_left(problem) == 0 || !is_needed(problem, hold))
+    if (kf_left(task) == 0 || !is_needed(task, hold))
         return false;
-    if (wants_anchor(problem, hold) && !spread->restart)
-        return begin_gathering(problem, spread);
-    spread->promise = kf_hold_aim(problem, hold);
+    if (wants_anchor(task, hold) && !spread->restart)
+        return begin_gathering(task, spread);
+    spread->promise = kf_hold_aim(task, hold);
     if (spread->promise > KF_HOLD_FAR && !spread->fresh && !spread->restart)
-        return begin_gathering(problem, spread);
+        return begin_gathering(task, spread);
     if (isfinite(spread->promise) && spread->promise > 0)
-        begin_try(problem, hold);
+        begin_try(task, hold);
     else
-        spread->hopeless = problem->bound;
+        spread->hopeless = task->stage.bound;
     return spread->job == KF_TRYING;
 }
 
 /* ---- ends ---- */
 
-static void settle(struct kf_problem *problem, struct kf_hold *hold)
+static void settle(struct kf_task *task, struct kf_hold *hold)
 {
-    kf_hold_judge(problem, hold);
-    hold->spread.settled = problem->bound;
+    kf_hold_judge(task, hold);
+    hold->spread.settled = task->stage.bound;
     hold->spread.stages = 0;
     hold->spread.job = KF_IDLE;
 }
 
 /* How much less the objective is at x' than at x, where that was gathered. */
-static double fall_of(struct kf_problem *problem, const struct kf_spread *spread)
+static double fall_of(struct kf_task *task, const struct kf_spread *spread)
 {
-    struct kf_objective *objective = &problem->objective;
-    return spread->fall * kf_inverse_weight(objective) + kf_regulariser(objective, problem->x) -
+    struct kf_objective *objective = &task->problem.objective;
+    return spread->fall * kf_inverse_weight(objective) + kf_regulariser(objective, task->iterate.x) -
            kf_regulariser(objective, spread->x);
 }
 
 /* The slope at x' along the step tells whether x' is better; of a step that promised much, the values. */
-static bool is_better(struct kf_problem *problem, struct kf_spread *spread, double slope)
+static bool is_better(struct kf_task *task, struct kf_spread *spread, double slope)
 {
     if (spread->promise <= KF_HOLD_FAR)
         return slope <= KF_HOLD_SLOPE_MOST * spread->promise;
     double least = spread->restart ? 0 : 1e-4 * spread->length * spread->promise;
     bool turned = !spread->restart && slope > KF_HOLD_SLOPE_MOST * spread->promise;
-    return !turned && fall_of(problem, spread) >= least;
+    return !turned && fall_of(task, spread) >= least;
 }
 
 /* The step was too long. An old Hessian is to blame first; with one of this x the step is shortened. Where the losses are flat
  * and x is worse than 0, no way leads back: then 0 is the next to be tried. */
-static void reject(struct kf_problem *problem, struct kf_hold *hold, double slope)
+static void reject(struct kf_task *task, struct kf_hold *hold, double slope)
 {
     struct kf_spread *spread = &hold->spread;
-    double losses = spread->losses + spread->fall, weight = problem->objective.weight_total;
+    double losses = spread->losses + spread->fall, weight = task->problem.objective.weight_total;
     bool far = spread->promise > KF_HOLD_FAR;
-    spread->restart =
-        !spread->restart && far && losses + weight * kf_regulariser(&problem->objective, problem->x) > spread->at_zero;
+    spread->restart = !spread->restart && far &&
+                      losses + weight * kf_regulariser(&task->problem.objective, task->iterate.x) > spread->at_zero;
     spread->worn = true;
     if (spread->fresh)
         spread->length *= slope > 0 ? fmax(spread->promise / (spread->promise + slope), 0.05) : 0.25;
     if (spread->length < LENGTH_LEAST)
-        spread->hopeless = problem->bound;
-    settle(problem, hold);
+        spread->hopeless = task->stage.bound;
+    settle(task, hold);
 }
 
-static void end_try(struct kf_problem *problem, struct kf_hold *hold)
+static void end_try(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    double bound = problem->bound, before = spread->promise;
-    kf_complete_gradient(&problem->objective, spread->sum, spread->x, hold->gradient);
-    double slope = kf_dot(kf_size(problem), hold->gradient, hold->direction);
-    if (!is_better(problem, spread, slope)) {
-        reject(problem, hold, slope);
+    double bound = task->stage.bound, before = spread->promise;
+    kf_complete_gradient(&task->problem.objective, spread->sum, spread->x, hold->gradient);
+    double slope = kf_dot(kf_size(&task->problem), hold->gradient, hold->direction);
+    if (!is_better(task, spread, slope)) {
+        reject(task, hold, slope);
         return;
     }
-    kf_copy(problem, problem->x, spread->x);
-    kf_copy(problem, hold->sum, spread->sum);
-    kf_copy(problem, hold->off, spread->off);
-    kf_hold_has_moved(problem, hold, spread->losses);
-    settle(problem, hold);
-    double after = kf_hold_aim(problem, hold);
+    kf_copy(&task->problem, task->iterate.x, spread->x);
+    kf_copy(&task->problem, hold->sum, spread->sum);
+    kf_copy(&task->problem, hold->off, spread->off);
+    kf_hold_has_moved(task, hold, spread->losses);
+    settle(task, hold);
+    double after = kf_hold_aim(task, hold);
     spread->worn = spread->restart || !(after < KF_HOLD_CONTRACTION * before);
     bool whole = spread->fresh && spread->length == 1 && !spread->restart;
-    spread->hopeless = whole && after > NO_GAIN * before && problem->bound > NO_GAIN * bound ? problem->bound : 0;
+    spread->hopeless = whole && after > NO_GAIN * before && task->stage.bound > NO_GAIN * bound ? task->stage.bound : 0;
     spread->fresh = spread->restart = false;
     spread->length = 1;
-    problem->steps++;
+    task->stage.steps++;
 }
 
 /* The new curvature takes over. */
-static void take_over(struct kf_problem *problem, struct kf_hold *hold)
+static void take_over(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     struct kf_curvature curvature = hold->curvature;
@@ -282,27 +281,27 @@ static void take_over(struct kf_problem *problem, struct kf_hold *hold)
     spread->fresh = true;
     spread->worn = false;
     spread->length = 1;
-    settle(problem, hold);
+    settle(task, hold);
 }
 
-static void end_gathering(struct kf_problem *problem, struct kf_hold *hold)
+static void end_gathering(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    if (kf_curvature_close(&spread->curvature, problem) != KEEPFIT_OK)
+    if (kf_curvature_close(&spread->curvature, task) != KEEPFIT_OK)
         spread->job = KF_IDLE;
-    else if (kf_hold_is_early(problem, hold))
-        take_over(problem, hold);
+    else if (kf_hold_is_early(&task->problem, hold))
+        take_over(task, hold);
     else
-        spread->job = kf_curvature_begin_measuring(&spread->curvature, problem) ? KF_MEASURING : KF_IDLE;
+        spread->job = kf_curvature_begin_measuring(&spread->curvature, task) ? KF_MEASURING : KF_IDLE;
     spread->chosen = false;
 }
 
-static void end_measuring(struct kf_problem *problem, struct kf_hold *hold)
+static void end_measuring(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     bool again = false;
     if (!spread->chosen &&
-        !kf_leverages_choose(&spread->curvature, &spread->optimum, problem, problem->target, &again)) {
+        !kf_leverages_choose(&spread->curvature, &spread->optimum, &task->problem, task->stage.target, &again)) {
         spread->job = KF_IDLE;
         return;
     }
@@ -310,25 +309,25 @@ static void end_measuring(struct kf_problem *problem, struct kf_hold *hold)
     if (again)
         return;
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    kf_curvature_end_measuring(&spread->curvature, problem, &tracked);
-    take_over(problem, hold);
+    kf_curvature_end_measuring(&spread->curvature, task, &tracked);
+    take_over(task, hold);
 }
 
-void kf_spread_work(struct kf_problem *problem, struct kf_hold *hold)
+void kf_spread_work(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    size_t measures = (size_t)kf_left(problem);
+    size_t measures = (size_t)kf_left(task);
     spread->stages++;
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        if (spread->job == KF_IDLE && !begin(problem, hold))
+        if (spread->job == KF_IDLE && !begin(task, hold))
             return;
-        if (!go_on(problem, spread, &measures))
+        if (!go_on(task, spread, &measures))
             return;
         if (spread->job == KF_TRYING)
-            end_try(problem, hold);
+            end_try(task, hold);
         else if (spread->job == KF_GATHERING)
-            end_gathering(problem, hold);
+            end_gathering(task, hold);
         else if (spread->job == KF_MEASURING)
-            end_measuring(problem, hold);
+            end_measuring(task, hold);
     }
 }

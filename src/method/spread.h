@@ -39,16 +39,16 @@ struct kf_spread {
 
 struct kf_hold;
 
-bool kf_spread_create(struct kf_problem *problem, struct kf_spread *spread);
+bool kf_spread_create(struct kf_task *task, struct kf_spread *spread);
 void kf_spread_free(struct kf_spread *spread);
 /* What was gathered is void. */
 void kf_spread_forget(struct kf_spread *spread);
-void kf_spread_archive(struct kf_problem *problem, struct kf_spread *spread, struct kf_archive *archive);
+void kf_spread_archive(struct kf_task *task, struct kf_spread *spread, struct kf_archive *archive);
 /* The newest point may have brought new features. False: out of memory. */
-bool kf_spread_take(struct kf_problem *problem, struct kf_spread *spread);
+bool kf_spread_take(struct kf_task *task, struct kf_spread *spread);
 /* Point j leaves. 1 FO at most. */
-void kf_spread_leave(struct kf_problem *problem, struct kf_hold *hold, size_t j);
+void kf_spread_leave(struct kf_task *task, struct kf_hold *hold, size_t j);
 /* The stage's share of the work, after its bound is known. */
-void kf_spread_work(struct kf_problem *problem, struct kf_hold *hold);
+void kf_spread_work(struct kf_task *task, struct kf_hold *hold);
 
 #endif

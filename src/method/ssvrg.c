@@ -24,15 +24,15 @@
 #define GROWTH 3
 #define DEFAULT_SHARE (1.0 / 135)
 
-static keepfit_status ssvrg_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status ssvrg_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct kf_ssvrg *ssvrg = state;
-    const keepfit_options *options = problem->options;
+    const keepfit_options *options = task->problem.options;
     if (!(options->convexity > 0 || options->lambda_total > 0 || options->lambda > 0))
         return kf_fail(error, KEEPFIT_USAGE,
                        "--lambda: must be above 0 for --method ssvrg, whose rounds are as long as the condition number "
                        "(or give --convexity)");
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT) || !kf_problem_vector(problem, &ssvrg->anchor))
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT) || !kf_task_vector(task, &ssvrg->anchor))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(options, (struct kf_step_size){KF_STEP_SHARE, DEFAULT_SHARE}, false, false, &ssvrg->step,
                         error);
@@ -44,32 +44,32 @@ static double condition_of(const struct kf_problem *problem)
 }
 
 /* m' for a round that has gathered enough. */
-static uint64_t draw_steps(struct kf_problem *problem, const struct kf_ssvrg *ssvrg)
+static uint64_t draw_steps(struct kf_task *task, const struct kf_ssvrg *ssvrg)
 {
-    double share = kf_step_fixed(problem, &ssvrg->step) * kf_constant_smoothness(problem);
-    double most = ceil(condition_of(problem) / share);
+    double share = kf_step_fixed(&task->problem, &ssvrg->step) * kf_constant_smoothness(&task->problem);
+    double most = ceil(condition_of(&task->problem) / share);
     uint64_t bound = most < 1 ? 1 : most < 1e15 ? (uint64_t)most : (uint64_t)1e15;
-    return 1 + kf_random_below(&problem->random, kf_given_or(problem->options->inner, bound));
+    return 1 + kf_random_below(&task->stage.random, kf_given_or(task->problem.options->inner, bound));
 }
 
 /* The drift becomes 0, and x the anchor. */
-static void begin_round(struct kf_problem *problem, struct kf_ssvrg *ssvrg)
+static void begin_round(struct kf_task *task, struct kf_ssvrg *ssvrg)
 {
-    kf_copy(problem, ssvrg->anchor, kf_read(problem));
-    kf_drift_recompute(problem, 0, NULL);
+    kf_copy(&task->problem, ssvrg->anchor, kf_read(task));
+    kf_drift_recompute(task, 0, NULL);
 }
 
-static void gather(struct kf_problem *problem, struct kf_ssvrg *ssvrg)
+static void gather(struct kf_task *task, struct kf_ssvrg *ssvrg)
 {
-    size_t newest = problem->points.count - 1;
+    size_t newest = task->problem.points.count - 1;
     struct kf_view anchor = kf_dense_view(ssvrg->anchor);
-    double *factors = problem->factors[0];
-    kf_factors(&problem->objective, &anchor, newest, factors);
-    kf_drift_add(problem, 1, newest, factors);
+    double *factors = task->vectors.factors[0];
+    kf_factors(&task->problem.objective, &anchor, newest, factors);
+    kf_drift_add(task, 1, newest, factors);
     ssvrg->gathered++;
-    bool known = kf_constant_smoothness(problem) > 0; /* a stream may begin with empty rows */
-    if (known && (double)ssvrg->gathered >= condition_of(problem) * pow(GROWTH, (double)ssvrg->round))
-        ssvrg->left = draw_steps(problem, ssvrg);
+    bool known = kf_constant_smoothness(&task->problem) > 0; /* a stream may begin with empty rows */
+    if (known && (double)ssvrg->gathered >= condition_of(&task->problem) * pow(GROWTH, (double)ssvrg->round))
+        ssvrg->left = draw_steps(task, ssvrg);
 }
 
 static double share_of(const struct kf_problem *problem)
@@ -77,11 +77,11 @@ static double share_of(const struct kf_problem *problem)
     return (double)problem->points.count * kf_inverse_weight(&problem->objective);
 }
 
-struct kf_sample kf_ssvrg_sample(struct kf_problem *problem, const struct kf_ssvrg *ssvrg, size_t u, double *then)
+struct kf_sample kf_ssvrg_sample(struct kf_task *task, const struct kf_ssvrg *ssvrg, size_t u, double *then)
 {
     struct kf_view anchor = kf_dense_view(ssvrg->anchor);
-    kf_factors(&problem->objective, &anchor, u, then);
-    return (struct kf_sample){share_of(problem), 0, u, then, false};
+    kf_factors(&task->problem.objective, &anchor, u, then);
+    return (struct kf_sample){share_of(&task->problem), 0, u, then, false};
 }
 
 double kf_ssvrg_drift_scale(const struct kf_problem *problem, const struct kf_ssvrg *ssvrg)
@@ -89,20 +89,20 @@ double kf_ssvrg_drift_scale(const struct kf_problem *problem, const struct kf_ss
     return share_of(problem) / (double)ssvrg->gathered;
 }
 
-static keepfit_status ssvrg_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status ssvrg_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
     struct kf_ssvrg *ssvrg = state;
     if (ssvrg->gathered == 0)
-        begin_round(problem, ssvrg);
+        begin_round(task, ssvrg);
     if (ssvrg->left == 0) {
-        gather(problem, ssvrg);
+        gather(task, ssvrg);
         return KEEPFIT_OK;
     }
-    size_t newest = problem->points.count - 1;
-    struct kf_sample sample = kf_ssvrg_sample(problem, ssvrg, newest, problem->factors[KF_SAMPLES_MOST]);
-    double drift_scale = kf_ssvrg_drift_scale(problem, ssvrg);
-    kf_step_sampled(problem, kf_step_fixed(problem, &ssvrg->step), drift_scale, &sample, 1);
+    size_t newest = task->problem.points.count - 1;
+    struct kf_sample sample = kf_ssvrg_sample(task, ssvrg, newest, task->vectors.factors[KF_SAMPLES_MOST]);
+    double drift_scale = kf_ssvrg_drift_scale(&task->problem, ssvrg);
+    kf_step_sampled(task, kf_step_fixed(&task->problem, &ssvrg->step), drift_scale, &sample, 1);
     if (--ssvrg->left == 0) {
         ssvrg->gathered = 0;
         ssvrg->round++;
@@ -110,17 +110,17 @@ static keepfit_status ssvrg_stage(struct kf_problem *problem, void *state, keepf
     return KEEPFIT_OK;
 }
 
-static void ssvrg_forget(struct kf_problem *problem, void *state)
+static void ssvrg_forget(struct kf_task *task, void *state)
 {
-    (void)problem;
+    (void)task;
     struct kf_ssvrg *ssvrg = state;
     ssvrg->gathered = ssvrg->left = 0;
 }
 
-static void ssvrg_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void ssvrg_archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
     struct kf_ssvrg *ssvrg = state;
-    kf_problem_archive_vector(problem, archive, &ssvrg->anchor);
+    kf_task_archive_vector(task, archive, &ssvrg->anchor);
     kf_archive_number(archive, &ssvrg->round);
     kf_archive_number(archive, &ssvrg->gathered);
     kf_archive_number(archive, &ssvrg->left);

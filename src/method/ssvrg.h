@@ -14,7 +14,7 @@ struct kf_ssvrg {
 };
 
 /* What a step on point u adds to drift_scale * drift + 2 lambda x, with u's gradient at the anchor in `then`. */
-struct kf_sample kf_ssvrg_sample(struct kf_problem *problem, const struct kf_ssvrg *ssvrg, size_t u, double *then);
+struct kf_sample kf_ssvrg_sample(struct kf_task *task, const struct kf_ssvrg *ssvrg, size_t u, double *then);
 double kf_ssvrg_drift_scale(const struct kf_problem *problem, const struct kf_ssvrg *ssvrg);
 
 #endif

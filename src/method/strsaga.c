@@ -22,49 +22,49 @@ struct strsaga {
     uint64_t inner;
 };
 
-static keepfit_status strsaga_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status strsaga_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct strsaga *strsaga = state;
-    strsaga->inner = kf_given_or(problem->options->inner, 10);
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT))
+    strsaga->inner = kf_given_or(task->problem.options->inner, 10);
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &strsaga->step,
-                        error);
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false,
+                        &strsaga->step, error);
 }
 
-static keepfit_status strsaga_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status strsaga_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct strsaga *strsaga = state;
     struct kf_prefix *prefix = &strsaga->prefix;
-    double step = kf_step_fixed(problem, &strsaga->step);
-    if (!kf_prefix_begin(problem, prefix))
+    double step = kf_step_fixed(&task->problem, &strsaga->step);
+    if (!kf_prefix_begin(task, prefix))
         return kf_fail_memory(error);
     uint64_t left = strsaga->inner;
-    while (left > 0 && prefix->count < problem->points.count) {
-        kf_prefix_take(problem, prefix);
-        kf_prefix_step(problem, prefix, step, prefix->count - 1);
+    while (left > 0 && prefix->count < task->problem.points.count) {
+        kf_prefix_take(task, prefix);
+        kf_prefix_step(task, prefix, step, prefix->count - 1);
         left--;
-        uint64_t until_next = prefix->count < problem->points.count && left > 0 ? 1 : left;
-        kf_prefix_draw(problem, prefix, step, until_next);
+        uint64_t until_next = prefix->count < task->problem.points.count && left > 0 ? 1 : left;
+        kf_prefix_draw(task, prefix, step, until_next);
         left -= until_next;
     }
     return KEEPFIT_OK;
 }
 
-static void strsaga_forget(struct kf_problem *problem, void *state)
+static void strsaga_forget(struct kf_task *task, void *state)
 {
-    (void)problem;
+    (void)task;
     ((struct strsaga *)state)->prefix.stale = true;
 }
 
-static void strsaga_leave(struct kf_problem *problem, void *state, size_t j)
+static void strsaga_leave(struct kf_task *task, void *state, size_t j)
 {
-    kf_prefix_leave(problem, &((struct strsaga *)state)->prefix, j);
+    kf_prefix_leave(task, &((struct strsaga *)state)->prefix, j);
 }
 
-static void strsaga_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void strsaga_archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
-    kf_prefix_archive(problem, &((struct strsaga *)state)->prefix, archive);
+    kf_prefix_archive(task, &((struct strsaga *)state)->prefix, archive);
 }
 
 static void strsaga_destroy(void *state)

@@ -14,34 +14,34 @@ struct svrg {
     uint64_t outer, inner;
 };
 
-static keepfit_status svrg_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status svrg_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct svrg *svrg = state;
-    svrg->outer = kf_given_or(problem->options->outer, 10);
-    svrg->inner = kf_given_or(problem->options->inner, 100);
-    if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT) || !kf_problem_vector(problem, &svrg->snapshot))
+    svrg->outer = kf_given_or(task->problem.options->outer, 10);
+    svrg->inner = kf_given_or(task->problem.options->inner, 100);
+    if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT) || !kf_task_vector(task, &svrg->snapshot))
         return KEEPFIT_NO_MEMORY;
-    return kf_step_read(problem->options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &svrg->step,
+    return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1.0 / 3}, false, false, &svrg->step,
                         error);
 }
 
-static keepfit_status svrg_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status svrg_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
     (void)error;
     struct svrg *svrg = state;
-    struct kf_objective *objective = &problem->objective;
-    size_t i = problem->points.count;
+    struct kf_objective *objective = &task->problem.objective;
+    size_t i = task->problem.points.count;
     double mean = kf_inverse_weight(objective), share = (double)i * mean;
-    double step = kf_step_fixed(problem, &svrg->step), *then = problem->factors[KF_SAMPLES_MOST];
+    double step = kf_step_fixed(&task->problem, &svrg->step), *then = task->vectors.factors[KF_SAMPLES_MOST];
     struct kf_view snapshot = kf_dense_view(svrg->snapshot);
     for (uint64_t s = 0; s < svrg->outer; s++) {
-        kf_copy(problem, svrg->snapshot, kf_read(problem));
-        kf_drift_recompute(problem, i, NULL);
-        kf_sampler_start(problem, i, svrg->inner, NULL);
+        kf_copy(&task->problem, svrg->snapshot, kf_read(task));
+        kf_drift_recompute(task, i, NULL);
+        kf_sampler_start(task, i, svrg->inner, NULL);
         for (uint64_t t = 0; t < svrg->inner; t++) {
-            size_t u = kf_sampler_next(problem);
+            size_t u = kf_sampler_next(task);
             kf_factors(objective, &snapshot, u, then);
-            kf_step_sampled(problem, step, mean, &(struct kf_sample){share, 0, u, then, false}, 1);
+            kf_step_sampled(task, step, mean, &(struct kf_sample){share, 0, u, then, false}, 1);
         }
     }
     return KEEPFIT_OK;

@@ -25,6 +25,7 @@
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
+#include "problem/gap.h"
 
 #define STEP_FIRST (1.0 / 3)
 /* Only losses that bend less away from 0 than at it allow longer steps. */
@@ -65,14 +66,14 @@ struct table {
     struct kf_goal goal;
 };
 
-static keepfit_status table_create(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status table_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct table *table = state;
     (void)error;
     table->step = STEP_FIRST;
-    bool relative = problem->options->epsilon_kind == KF_EPSILON_RELATIVE;
-    bool room = kf_iterate_prepare(problem, KF_NEEDS_DRIFT) && kf_problem_vector(problem, &table->before) &&
-                (!relative || kf_problem_vector(problem, &table->sum));
+    bool relative = task->problem.options->epsilon_kind == KF_EPSILON_RELATIVE;
+    bool room = kf_iterate_prepare(task, KF_NEEDS_DRIFT) && kf_task_vector(task, &table->before) &&
+                (!relative || kf_task_vector(task, &table->sum));
     return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
 }
 
@@ -90,13 +91,13 @@ static double doubt_of(const struct kf_problem *problem, const struct table *tab
 }
 
 /* The bound from all of m and x, or, where it is not to be proved, an estimate. */
-static double measure(struct kf_problem *problem, struct table *table, bool proves)
+static double measure(struct kf_task *task, struct table *table, bool proves)
 {
-    const double *x = kf_read(problem);
-    double *gradient = kf_borrow(problem);
-    size_t size = kf_size(problem), free = problem->objective.free;
+    const double *x = kf_read(task);
+    double *gradient = kf_borrow(task);
+    size_t size = kf_size(&task->problem), free = task->problem.objective.free;
     double upward = 1 + kf_gamma((double)size + 8);
-    kf_drift_read(problem, gradient);
+    kf_drift_read(task, gradient);
     table->mm = kf_square(size, gradient);
     table->mx = kf_dot(size, gradient, x);
     table->xx = kf_square(size - free, x + free) * upward;
@@ -104,34 +105,35 @@ static double measure(struct kf_problem *problem, struct table *table, bool prov
     table->mm_off = kf_gamma((double)size + 8) * table->mm * upward;
     table->mx_off = kf_gamma((double)size + 8) * table->length * sqrt(table->xx) * upward;
     table->followed = 0;
-    kf_spend(problem, 2.0 * (double)size);
-    kf_complete_gradient(&problem->objective, gradient, x, gradient);
-    double bound = proves && kf_bounds_gap(problem) ? kf_gap_bound(problem, x, gradient, NULL, doubt_of(problem, table))
-                                                    : kf_gap_estimate(problem, x, gradient);
-    kf_give_back(problem, gradient);
+    kf_spend(&task->stage, 2.0 * (double)size);
+    kf_complete_gradient(&task->problem.objective, gradient, x, gradient);
+    double bound = proves && kf_bounds_gap(&task->problem)
+                       ? kf_gap_bound(&task->problem, x, gradient, NULL, doubt_of(&task->problem, table))
+                       : kf_gap_estimate(&task->problem, x, gradient);
+    kf_give_back(task, gradient);
     return bound;
 }
 
 /* The same from the three products, where they tell enough digits of it. */
-static double bound_now(struct kf_problem *problem, struct table *table)
+static double bound_now(struct kf_task *task, struct table *table)
 {
-    if (!has_products(problem) || table->followed > SYNCHRONISE)
-        return measure(problem, table, true);
-    double mean = kf_inverse_weight(&problem->objective), mu = 2 * problem->objective.lambda;
+    if (!has_products(&task->problem) || table->followed > SYNCHRONISE)
+        return measure(task, table, true);
+    double mean = kf_inverse_weight(&task->problem.objective), mu = 2 * task->problem.objective.lambda;
     double of_m = mean * mean * table->mm, of_both = 2 * mean * mu * table->mx, of_x = mu * mu * table->xx;
     double off =
         mean * mean * table->mm_off + 2 * mean * mu * table->mx_off + 16 * KF_UNIT * (of_m + fabs(of_both) + of_x);
-    double length = sqrt(fmax(of_m + of_both + of_x, 0) + off) + doubt_of(problem, table);
+    double length = sqrt(fmax(of_m + of_both + of_x, 0) + off) + doubt_of(&task->problem, table);
     double bound = length * length / (2 * mu) * KF_UPWARD + KF_UNDERFLOW;
-    bool blurred = off / (2 * mu) > BLURRED_FROM * problem->target;
-    return bound > problem->target && blurred ? measure(problem, table, true) : bound;
+    bool blurred = off / (2 * mu) > BLURRED_FROM * task->stage.target;
+    return bound > task->stage.target && blurred ? measure(task, table, true) : bound;
 }
 
 /* The three products follow a change of m by factor times row j, whose score may be off by `blur`. */
-static void follow(struct kf_problem *problem, struct table *table, double factor, size_t j, double blur)
+static void follow(struct kf_task *task, struct table *table, double factor, size_t j, double blur)
 {
-    struct kf_pair on = kf_iterate_dots(problem, j); /* with x and with m */
-    keepfit_row row = kf_points_row(&problem->points, j);
+    struct kf_pair on = kf_iterate_dots(task, j); /* with x and with m */
+    keepfit_row row = kf_points_row(&task->problem.points, j);
     double square = kf_square(row.count, row.value), gamma = kf_gamma((double)row.count + 8);
     double reach = fabs(factor) * sqrt(square);
     table->mm += factor * (2 * on.second + factor * square);
@@ -142,50 +144,50 @@ static void follow(struct kf_problem *problem, struct table *table, double facto
 }
 
 /* m changes by scale times what the factors of point j stand for. Returns what the point's scores may be off by. */
-static double change_drift(struct kf_problem *problem, struct table *table, double scale, size_t j,
-                           const double *factors)
+static double change_drift(struct kf_task *task, struct table *table, double scale, size_t j, const double *factors)
 {
-    const struct kf_objective *objective = &problem->objective;
-    keepfit_row row = kf_points_row(&problem->points, j);
+    const struct kf_objective *objective = &task->problem.objective;
+    keepfit_row row = kf_points_row(&task->problem.points, j);
     double blur, size = sqrt(kf_square(objective->type->factor_count(objective), factors));
     double reach = objective->loss ? sqrt(kf_square(row.count, row.value)) * size : size;
-    table->off += kf_rounding_length(objective, kf_read(problem), j, factors, table->length + reach, &blur);
-    if (has_products(problem))
-        follow(problem, table, scale * factors[0], j, blur);
+    table->off += kf_rounding_length(objective, kf_read(task), j, factors, table->length + reach, &blur);
+    if (has_products(&task->problem))
+        follow(task, table, scale * factors[0], j, blur);
     table->length += reach * (1 + kf_gamma((double)row.count + 8));
-    kf_drift_add(problem, scale, j, factors);
+    kf_drift_add(task, scale, j, factors);
     return blur;
 }
 
 /* The table is filled with gradients at x, and m is their sum. */
-static void fill(struct kf_problem *problem, struct table *table)
+static void fill(struct kf_task *task, struct table *table)
 {
-    kf_drift_recompute(problem, problem->points.count, table->factors);
-    kf_rounding_of_pass(&problem->objective, kf_read(problem), problem->doubt);
-    table->off = sqrt(kf_square(kf_size(problem), problem->doubt)) * (1 + kf_gamma((double)kf_size(problem) + 8));
+    kf_drift_recompute(task, task->problem.points.count, table->factors);
+    kf_rounding_of_pass(&task->problem.objective, kf_read(task), task->vectors.doubt);
+    table->off = sqrt(kf_square(kf_size(&task->problem), task->vectors.doubt)) *
+                 (1 + kf_gamma((double)kf_size(&task->problem) + 8));
     table->stale = false;
     table->taken = 0;
 }
 
-static void walk(struct kf_problem *problem, struct table *table, uint64_t steps)
+static void walk(struct kf_task *task, struct table *table, uint64_t steps)
 {
-    double step = table->step / kf_constant_smoothness(problem);
-    kf_steps_of_table(problem, step, kf_inverse_weight(&problem->objective), problem->points.count, table->factors,
-                      steps);
-    double each = problem->domain.type->constant_sum ? STEP_TOIL_SORTED : STEP_TOIL_INSIDE;
-    bool lazy = problem->iterate.scaled || kf_domain_is_whole(&problem->domain);
-    kf_toil(problem, (STEP_TOIL + (lazy ? 0 : each * (double)kf_size(problem))) * (double)steps);
+    double step = table->step / kf_constant_smoothness(&task->problem);
+    kf_steps_of_table(task, step, kf_inverse_weight(&task->problem.objective), task->problem.points.count,
+                      table->factors, steps);
+    double each = task->problem.domain.type->constant_sum ? STEP_TOIL_SORTED : STEP_TOIL_INSIDE;
+    bool lazy = task->iterate.scaled || kf_domain_is_whole(&task->problem.domain);
+    kf_toil(&task->stage, (STEP_TOIL + (lazy ? 0 : each * (double)kf_size(&task->problem))) * (double)steps);
     table->stale = true;
 }
 
 /* The step was too long: x is where the walk began again, the table is filled there, and steps are shorter from now on. */
-static void go_back(struct kf_problem *problem, struct table *table)
+static void go_back(struct kf_task *task, struct table *table)
 {
-    kf_read(problem);
-    kf_copy(problem, problem->x, table->before);
-    kf_load(problem);
-    fill(problem, table);
-    problem->iterate.overflown = false;
+    kf_read(task);
+    kf_copy(&task->problem, task->iterate.x, table->before);
+    kf_load(task);
+    fill(task, table);
+    task->iterate.overflown = false;
     table->step = fmax(0.25 * table->step, STEP_LEAST);
 }
 
@@ -215,24 +217,24 @@ static void take_note(struct progress *progress, double reached)
 
 /* Rounds of steps until the estimate is `enough`; the first one is most of what was needed lately. The budget has to leave
  * room for filling the table: once to go back, once after. False: it is not reached. */
-static bool walk_until(struct kf_problem *problem, struct table *table, double enough)
+static bool walk_until(struct kf_task *task, struct table *table, double enough)
 {
-    bool proved = problem->options->guarantee == KF_GUARANTEE_PROVED;
-    uint64_t round = round_length(problem), walked = 0;
+    bool proved = task->problem.options->guarantee == KF_GUARANTEE_PROVED;
+    uint64_t round = round_length(&task->problem), walked = 0;
     uint64_t patience = STEPS_IDLE / round > ROUNDS_IDLE ? STEPS_IDLE / round : ROUNDS_IDLE;
-    uint64_t after = proved ? 2 * problem->points.count : 0;
-    double estimate = problem->bound, most = STEP_MOST(problem->objective.loss);
+    uint64_t after = proved ? 2 * task->problem.points.count : 0;
+    double estimate = task->stage.bound, most = STEP_MOST(task->problem.objective.loss);
     struct progress progress = {.least = estimate};
-    while (!(estimate <= enough) && progress.idle < patience && kf_affords(problem, round + after)) {
+    while (!(estimate <= enough) && progress.idle < patience && kf_affords(task, round + after)) {
         uint64_t usual = (uint64_t)fmin(USUAL_SHARE * table->usual, (double)ROUNDS_IDLE * (double)round);
-        uint64_t steps = walked == 0 && usual > round && kf_affords(problem, usual + after) ? usual : round;
-        walk(problem, table, steps);
-        double now = measure(problem, table, false);
+        uint64_t steps = walked == 0 && usual > round && kf_affords(task, usual + after) ? usual : round;
+        walk(task, table, steps);
+        double now = measure(task, table, false);
         walked += steps;
         take_note(&progress, now);
         if (!(now <= GONE_ASTRAY * estimate)) {
-            go_back(problem, table);
-            estimate = measure(problem, table, false);
+            go_back(task, table);
+            estimate = measure(task, table, false);
             continue;
         }
         table->step = now < estimate ? fmin(1.1 * table->step, most) : fmax(0.5 * table->step, STEP_LEAST);
@@ -244,11 +246,11 @@ static bool walk_until(struct kf_problem *problem, struct table *table, double e
 }
 
 /* Where the walk began, and then by how much the losses have changed since, at least. */
-static void remember_start(struct kf_problem *problem, struct table *table)
+static void remember_start(struct kf_task *task, struct table *table)
 {
-    kf_copy(problem, table->before, kf_read(problem));
+    kf_copy(&task->problem, table->before, kf_read(task));
     if (table->sum)
-        kf_drift_read(problem, table->sum);
+        kf_drift_read(task, table->sum);
 }
 
 /* sum.(x - before), less what rounding and the sum's own error may have added. */
@@ -265,23 +267,23 @@ static double least_change(const struct kf_problem *problem, const struct table 
     return change - (gamma * sizes + table->off * sqrt(square)) * (1 + gamma) * KF_UPWARD;
 }
 
-static void tell_goal(struct kf_problem *problem, struct table *table, bool exact)
+static void tell_goal(struct kf_task *task, struct table *table, bool exact)
 {
     double change = NAN;
-    const double *x = kf_read(problem);
+    const double *x = kf_read(task);
     if (table->sum && exact)
-        change = least_change(problem, table, x);
-    kf_goal_move(&table->goal, problem, x, change);
+        change = least_change(&task->problem, table, x);
+    kf_goal_move(&table->goal, task, x, change);
 }
 
 /* Makes m exact where that was asked for, and looks where that leaves us. */
-static void make_exact(struct kf_problem *problem, struct table *table)
+static void make_exact(struct kf_task *task, struct table *table)
 {
-    bool proves = problem->options->guarantee == KF_GUARANTEE_PROVED;
+    bool proves = task->problem.options->guarantee == KF_GUARANTEE_PROVED;
     if (proves && table->stale)
-        fill(problem, table);
-    problem->bound = measure(problem, table, proves);
-    problem->target = kf_goal_target(&table->goal, problem, table->xx);
+        fill(task, table);
+    task->stage.bound = measure(task, table, proves);
+    task->stage.target = kf_goal_target(&table->goal, &task->problem, table->xx);
 }
 
 static bool reserve(const struct kf_problem *problem, struct table *table)
@@ -291,108 +293,109 @@ static bool reserve(const struct kf_problem *problem, struct table *table)
 }
 
 /* All points at once, at the beginning and when remembered gradients are void. */
-static void begin(struct kf_problem *problem, struct table *table)
+static void begin(struct kf_task *task, struct table *table)
 {
-    fill(problem, table);
-    kf_goal_move(&table->goal, problem, kf_read(problem), NAN);
+    fill(task, table);
+    kf_goal_move(&table->goal, task, kf_read(task), NAN);
     table->filled = true;
-    measure(problem, table, false);
+    measure(task, table, false);
 }
 
 /* The bound would do if it were not for what rounding has left of points that came and went: then the table is filled anew. */
-static void clear_up(struct kf_problem *problem, struct table *table)
+static void clear_up(struct kf_task *task, struct table *table)
 {
-    if (table->stale || !table->taken || problem->bound <= problem->target ||
-        problem->options->guarantee != KF_GUARANTEE_PROVED || !kf_affords(problem, problem->points.count) ||
-        !(measure(problem, table, false) <= problem->target))
+    if (table->stale || !table->taken || task->stage.bound <= task->stage.target ||
+        task->problem.options->guarantee != KF_GUARANTEE_PROVED || !kf_affords(task, task->problem.points.count) ||
+        !(measure(task, table, false) <= task->stage.target))
         return;
-    fill(problem, table);
-    problem->bound = measure(problem, table, true);
+    fill(task, table);
+    task->stage.bound = measure(task, table, true);
 }
 
 /* The bound, and what it takes to bring it down. */
-static keepfit_status table_settle(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status table_settle(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct table *table = state;
-    struct kf_objective *objective = &problem->objective;
-    if (!table->filled && !reserve(problem, table))
+    struct kf_objective *objective = &task->problem.objective;
+    if (!table->filled && !reserve(&task->problem, table))
         return kf_fail_memory(error);
     if (!table->filled)
-        begin(problem, table);
-    problem->target = kf_goal_target(&table->goal, problem, table->xx);
-    problem->bound = bound_now(problem, table);
-    clear_up(problem, table);
-    struct progress progress = {.least = problem->bound};
+        begin(task, table);
+    task->stage.target = kf_goal_target(&table->goal, &task->problem, table->xx);
+    task->stage.bound = bound_now(task, table);
+    clear_up(task, table);
+    struct progress progress = {.least = task->stage.bound};
     bool reached = true;
-    while (reached && !(problem->bound <= problem->target) && progress.idle < WALKS_IDLE) {
+    while (reached && !(task->stage.bound <= task->stage.target) && progress.idle < WALKS_IDLE) {
         bool exact = !table->stale;
         uint64_t spent = objective->fo;
-        remember_start(problem, table);
-        reached = walk_until(problem, table, ESTIMATE_SHARE * problem->target);
+        remember_start(task, table);
+        reached = walk_until(task, table, ESTIMATE_SHARE * task->stage.target);
         if (objective->fo == spent)
             break; /* the budget is spent */
-        tell_goal(problem, table, exact);
-        make_exact(problem, table);
-        take_note(&progress, problem->bound);
+        tell_goal(task, table, exact);
+        make_exact(task, table);
+        take_note(&progress, task->stage.bound);
     }
-    if (!kf_bounds_gap(problem)) /* an estimate, which proves nothing */
-        problem->bound = NAN;
+    if (!kf_bounds_gap(&task->problem)) /* an estimate, which proves nothing */
+        task->stage.bound = NAN;
     return KEEPFIT_OK;
 }
 
 /* The newest point joins the table at the current x. */
-static keepfit_status table_take(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status table_take(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct table *table = state;
-    struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
-    if (!reserve(problem, table))
+    struct kf_objective *objective = &task->problem.objective;
+    size_t newest = task->problem.points.count - 1, each = objective->type->factor_count(objective);
+    if (!reserve(&task->problem, table))
         return kf_fail_memory(error);
     if (!table->filled)
         return KEEPFIT_OK; /* with all the others, when they settle */
     double *factors = table->factors + newest * each;
-    kf_factors(objective, &problem->iterate.view, newest, factors);
-    kf_goal_take(&table->goal, problem, change_drift(problem, table, 1, newest, factors));
+    kf_factors(objective, &task->iterate.view, newest, factors);
+    kf_goal_take(&table->goal, task, change_drift(task, table, 1, newest, factors));
     table->taken++;
     return KEEPFIT_OK;
 }
 
-static keepfit_status table_stage(struct kf_problem *problem, void *state, keepfit_error *error)
+static keepfit_status table_stage(struct kf_task *task, void *state, keepfit_error *error)
 {
-    keepfit_status status = table_take(problem, state, error);
-    return status == KEEPFIT_OK ? table_settle(problem, state, error) : status;
+    keepfit_status status = table_take(task, state, error);
+    return status == KEEPFIT_OK ? table_settle(task, state, error) : status;
 }
 
-static void table_leave(struct kf_problem *problem, void *state, size_t j)
+static void table_leave(struct kf_task *task, void *state, size_t j)
 {
     struct table *table = state;
-    size_t count = problem->points.count, each = problem->objective.type->factor_count(&problem->objective);
+    size_t count = task->problem.points.count,
+           each = task->problem.objective.type->factor_count(&task->problem.objective);
     if (!table->filled)
         return;
-    double blur = change_drift(problem, table, -1, j, table->factors + j * each);
-    kf_goal_drop(&table->goal, problem, &problem->iterate.view, j, blur);
+    double blur = change_drift(task, table, -1, j, table->factors + j * each);
+    kf_goal_drop(&table->goal, task, &task->iterate.view, j, blur);
     table->taken++;
     kf_points_close_gap(table->factors, count, each, j);
 }
 
-static void table_forget(struct kf_problem *problem, void *state)
+static void table_forget(struct kf_task *task, void *state)
 {
     struct table *table = state;
-    (void)problem;
+    (void)task;
     table->filled = false;
     table->step = STEP_FIRST;
     table->usual = 0;
 }
 
-static void table_archive(struct kf_problem *problem, void *state, struct kf_archive *archive)
+static void table_archive(struct kf_task *task, void *state, struct kf_archive *archive)
 {
     struct table *table = state;
-    size_t each = problem->objective.type->factor_count(&problem->objective);
+    size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
     double *reals[] = {&table->step, &table->usual, &table->mm, &table->mx, &table->xx};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
-    kf_archive_require(archive, table->step > 0 && table->step <= STEP_MOST(problem->objective.loss) &&
-                                    table->usual >= 0 && table->usual <= (double)problem->steps);
+    kf_archive_require(archive, table->step > 0 && table->step <= STEP_MOST(task->problem.objective.loss) &&
+                                    table->usual >= 0 && table->usual <= (double)task->stage.steps);
     size_t followed = table->followed;
     kf_archive_count(archive, &followed, UINT_MAX);
     table->followed = (unsigned)followed;
@@ -406,7 +409,7 @@ static void table_archive(struct kf_problem *problem, void *state, struct kf_arc
     }
     kf_goal_archive(&table->goal, archive);
     kf_archive_array(archive, &table->factors, &table->factors_capacity,
-                     table->filled ? problem->points.count * each : 0);
+                     table->filled ? task->problem.points.count * each : 0);
 }
 
 static void table_destroy(void *state)

@@ -1,9 +1,56 @@
 #include "objective/objective.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "kernels/kernels.h"
+#include "objective/network.h"
+
+static bool grow_zeros(double **array, size_t *capacity, size_t needed)
+{
+    size_t before = *capacity;
+    if (needed <= before)
+        return true;
+    if (!KF_RESERVE(*array, *capacity, needed))
+        return false;
+    memset(*array + before, 0, (*capacity - before) * sizeof **array);
+    return true;
+}
+
+/* One for each slot, or, of user-written objectives, for each number of x. */
+static bool grow_columns(struct kf_objective *objective, size_t needed)
+{
+    return objective->hidden || (grow_zeros(&objective->mass, &objective->mass_capacity, needed) &&
+                                 grow_zeros(&objective->most, &objective->most_capacity, needed));
+}
+
+static bool grow_scores(struct kf_objective *objective, size_t needed)
+{
+    size_t capacity = 0, pairs_capacity = 0;
+    if (needed <= objective->scores_capacity)
+        return true;
+    bool room = KF_RESERVE(objective->scores, capacity, needed) &&
+                KF_RESERVE(objective->pair_sums, pairs_capacity, 2 * capacity);
+    objective->scores_capacity = room ? capacity : 0;
+    return room;
+}
+
+bool kf_objective_reserve(struct kf_objective *objective, const struct kf_objective *larger)
+{
+    return grow_scores(objective, larger->type->factor_count(larger)) && grow_columns(objective, larger->slots) &&
+           (!larger->hidden || kf_network_reserve(objective, larger->slots, larger->outputs));
+}
+
+void kf_objective_free(struct kf_objective *objective)
+{
+    free(objective->scores);
+    free(objective->pair_sums);
+    free(objective->mass);
+    free(objective->most);
+    kf_network_free(objective);
+}
 
 void kf_charge(struct kf_objective *objective, uint64_t gradients)
 {

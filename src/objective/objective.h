@@ -27,6 +27,7 @@ struct kf_objective {
     size_t hidden;     /* units of a network's hidden layer, the columns of its first; 0 for linear models */
     double *scores;    /* scratch for `outputs` numbers */
     double *pair_sums; /* scratch for twice as many */
+    size_t scores_capacity;
     const struct kf_kernels *kernels;
     size_t threads; /* for passes over all points */
     struct kf_network_scratch *scratch;
@@ -92,6 +93,10 @@ static inline double kf_inverse_weight(const struct kf_objective *objective)
 {
     return objective->weight_total > 0 ? 1 / objective->weight_total : 0;
 }
+
+/* The memory for an objective that is about to be so large, and its release. False: out of memory. */
+bool kf_objective_reserve(struct kf_objective *objective, const struct kf_objective *larger);
+void kf_objective_free(struct kf_objective *objective);
 
 /* Point j's share in W, the columns and the maxima. */
 void kf_objective_count(struct kf_objective *objective, size_t j);

@@ -15,28 +15,28 @@ struct point {
     double value;
 };
 
-static void measure(struct kf_problem *problem, struct point *at)
+static void measure(struct kf_task *task, struct point *at)
 {
-    struct kf_objective *objective = &problem->objective;
-    kf_gradient_sum(objective, at->x, problem->points.count, at->sum, NULL, problem->factors[0]);
+    struct kf_objective *objective = &task->problem.objective;
+    kf_gradient_sum(objective, at->x, task->problem.points.count, at->sum, NULL, task->vectors.factors[0]);
     kf_complete_gradient(objective, at->sum, at->x, at->gradient);
-    at->value = kf_optimum_value(problem, at->x);
+    at->value = kf_optimum_value(task, at->x);
 }
 
 /* next = P(ahead - gradient/top), with the smallest doubling of top for which the parabola lies above the objective. */
-static double descend(struct kf_problem *problem, const struct point *ahead, double top, double *next)
+static double descend(struct kf_task *task, const struct point *ahead, double top, double *next)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     for (;; top *= 2) {
         memcpy(next, ahead->x, size * sizeof *next);
         kf_add(size, -1 / top, ahead->gradient, next);
-        kf_project(problem, next);
+        kf_project(&task->problem, next);
         double model = ahead->value;
         for (size_t k = 0; k < size; k++) {
             double move = next[k] - ahead->x[k];
             model += ahead->gradient[k] * move + top / 2 * move * move;
         }
-        double value = kf_optimum_value(problem, next);
+        double value = kf_optimum_value(task, next);
         if (!(value > model + 1e-15 * fabs(ahead->value)) || top > 1e300)
             return top;
     }
@@ -61,29 +61,29 @@ static double advance(size_t size, const double *next, double momentum, double *
     return following;
 }
 
-bool kf_accelerated(struct kf_problem *problem, double target, struct kf_standing *at, double **spare)
+bool kf_accelerated(struct kf_task *task, double target, struct kf_standing *at, double **spare)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     double *next = spare[3], momentum = 1, moved = 1;
     struct point ahead = {.x = spare[0], .sum = spare[1], .gradient = spare[2]};
-    double top = fmax(kf_smoothness(&problem->objective), 1e-12);
+    double top = fmax(kf_smoothness(&task->problem.objective), 1e-12);
     int still = 0;
     memcpy(ahead.x, at->x, size * sizeof *at->x);
     for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
-        if (kf_standing_spent(problem, target, 3))
+        if (kf_standing_spent(task, target, 3))
             break;
         if (round % CHECK_EVERY == 0) {
-            kf_standing_measure(problem, at);
+            kf_standing_measure(task, at);
             if (at->bound <= fmax(target, ROUNDING * kf_standing_scale(at)))
                 return true;
         }
-        measure(problem, &ahead);
-        if (!isfinite(ahead.value) || problem->objective.callback_failed)
+        measure(task, &ahead);
+        if (!isfinite(ahead.value) || task->problem.objective.callback_failed)
             return false;
-        top = descend(problem, &ahead, top * 0.9, next);
+        top = descend(task, &ahead, top * 0.9, next);
         momentum = advance(size, next, momentum, ahead.x, at->x, &moved);
         still = moved <= KF_PRECISE ? still + 1 : 0;
     }
-    kf_standing_measure(problem, at);
+    kf_standing_measure(task, at);
     return still >= 5 && (!(target > 0) || at->bound <= target);
 }

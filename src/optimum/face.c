@@ -58,12 +58,12 @@ static void meet_radius(size_t size, size_t free, double radius, const double *a
     }
 }
 
-bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
+bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double *y)
 {
-    size_t size = quadratic->size, free = problem->objective.free;
-    double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = problem->domain.first, ridge = 0;
-    for (int round = 0; round < BALL_ROUNDS_MOST && kf_toil_left(problem); round++) {
-        kf_toil(problem, kf_factor_toil((double)size));
+    size_t size = quadratic->size, free = task->problem.objective.free;
+    double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = task->problem.domain.first, ridge = 0;
+    for (int round = 0; round < BALL_ROUNDS_MOST && kf_toil_left(task); round++) {
+        kf_toil(&task->stage, kf_factor_toil((double)size));
         if (!factorise(quadratic, free, ridge, NULL))
             return false;
         memset(found, 0, size * sizeof *found);
@@ -78,7 +78,7 @@ bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_problem *pro
             return false;
         if (fabs(norm - radius) <= BALL_NEAR * radius || next <= ridge) {
             meet_radius(size, free, radius, bent, found);
-            kf_project(problem, found);
+            kf_project(&task->problem, found);
             memcpy(y, found, size * sizeof *y);
             return true;
         }
@@ -169,14 +169,14 @@ static bool aim(struct kf_quadratic *quadratic, const struct kf_problem *problem
 }
 
 /* y moves all of the step, projected, if that gains; which may change many bounds at once. */
-static bool leap(struct kf_quadratic *quadratic, const struct kf_problem *problem, double *y)
+static bool leap(struct kf_quadratic *quadratic, const struct kf_task *task, double *y)
 {
     size_t size = quadratic->size;
     const double *gradient = quadratic->vector[0], *step = quadratic->vector[1];
     double *move = quadratic->vector[2], *bent = quadratic->vector[4];
     memcpy(move, y, size * sizeof *move);
     kf_add(size, 1, step, move);
-    kf_project(problem, move);
+    kf_project(&task->problem, move);
     memcpy(bent, move, size * sizeof *bent);
     kf_add(size, -1, y, move);
     double slope = kf_dot(size, gradient, move);
@@ -231,37 +231,37 @@ static double largest_size(size_t count, const double *v)
     return most;
 }
 
-bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
+bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double *y)
 {
     size_t size = quadratic->size;
     double *gradient = quadratic->vector[0], *held = quadratic->vector[3];
     bool one = false;
-    kf_project(problem, y);
-    for (int factors = 0; factors < FACTORS_MOST && kf_toil_left(problem);) {
+    kf_project(&task->problem, y);
+    for (int factors = 0; factors < FACTORS_MOST && kf_toil_left(task);) {
         bool moved = false, first = true;
-        find_face(quadratic, problem, c, one, y, held);
+        find_face(quadratic, &task->problem, c, one, y, held);
         do {
-            if (!aim(quadratic, problem, y, held))
+            if (!aim(quadratic, &task->problem, y, held))
                 return false;
             factors++;
-            kf_toil(problem, kf_factor_toil((double)size));
+            kf_toil(&task->stage, kf_factor_toil((double)size));
             if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y)) {
-                walk(quadratic, problem, y, held, &moved);
-                kf_project(problem, y);
+                walk(quadratic, &task->problem, y, held, &moved);
+                kf_project(&task->problem, y);
                 return true;
             }
-            if (first && !one && leap(quadratic, problem, y)) {
+            if (first && !one && leap(quadratic, task, y)) {
                 moved = true;
                 break;
             }
             first = false;
-            bool blocked = walk(quadratic, problem, y, held, &moved);
-            kf_project(problem, y); /* rounding */
+            bool blocked = walk(quadratic, &task->problem, y, held, &moved);
+            kf_project(&task->problem, y); /* rounding */
             kf_quadratic_product(quadratic, y, gradient);
             kf_add(size, 1, c, gradient);
             if (!blocked)
                 break;
-        } while (factors < FACTORS_MOST && kf_toil_left(problem));
+        } while (factors < FACTORS_MOST && kf_toil_left(task));
         if (!moved && one)
             return true; /* not even one bound can be left */
         one = !moved;

@@ -102,14 +102,14 @@ double kf_hessian_toil(const struct kf_problem *problem)
     return 0.3 * points * entries * entries + kf_factor_toil(size);
 }
 
-static void assemble(struct kf_optimum *optimum, struct kf_problem *problem)
+static void assemble(struct kf_optimum *optimum, struct kf_task *task)
 {
-    const struct kf_objective *objective = &problem->objective;
-    size_t size = kf_size(problem);
-    kf_toil(problem, kf_hessian_toil(problem));
+    const struct kf_objective *objective = &task->problem.objective;
+    size_t size = kf_size(&task->problem);
+    kf_toil(&task->stage, kf_hessian_toil(&task->problem));
     double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
     memset(hessian, 0, size * size * sizeof *hessian);
-    add_range(optimum, problem, optimum->curve, 0, problem->points.count, mean, hessian, size);
+    add_range(optimum, &task->problem, optimum->curve, 0, task->problem.points.count, mean, hessian, size);
     for (size_t k = objective->free; k < size; k++)
         hessian[k * size + k] += 2 * objective->lambda;
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
@@ -148,17 +148,17 @@ static bool reserve_columns(struct kf_optimum *optimum, const struct kf_problem 
     return KF_RESERVE(optimum->columns, optimum->columns_capacity, KF_COLUMNS * (kf_size(problem) + 1));
 }
 
-bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
+bool kf_hessian_add(struct kf_optimum *optimum, struct kf_task *task, const double *x, const double *slopes,
                     size_t from, size_t to, double *hessian, size_t stride)
 {
-    size_t each = problem->objective.outputs * problem->objective.outputs;
-    if (!reserve_columns(optimum, problem) || !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
+    size_t each = task->problem.objective.outputs * task->problem.objective.outputs;
+    if (!reserve_columns(optimum, &task->problem) || !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
         return false;
     if (slopes)
-        kf_curves_recall(problem, from, to, slopes, optimum->curve + from);
+        kf_curves_recall(&task->problem, from, to, slopes, optimum->curve + from);
     else
-        kf_curves(optimum, problem, x, from, to);
-    add_range(optimum, problem, optimum->curve, from, to, 1, hessian, stride);
+        kf_curves(optimum, task, x, from, to);
+    add_range(optimum, &task->problem, optimum->curve, from, to, 1, hessian, stride);
     return true;
 }
 
@@ -179,41 +179,41 @@ void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_probl
 }
 
 /* Newton's direction in spare[0], and how much the quadratic model falls along it; NaN: no direction. */
-static double model_direction(struct kf_optimum *optimum, struct kf_problem *problem, const struct kf_standing *at,
+static double model_direction(struct kf_optimum *optimum, struct kf_task *task, const struct kf_standing *at,
                               double enough, double **spare)
 {
     struct kf_quadratic *quadratic = &optimum->quadratic;
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     double *target = spare[0], *linear = spare[1], *bent = spare[2];
-    kf_curves(optimum, problem, at->x, 0, problem->points.count);
-    assemble(optimum, problem);
-    if (kf_domain_is_whole(&problem->domain) && !kf_quadratic_factorise(quadratic))
+    kf_curves(optimum, task, at->x, 0, task->problem.points.count);
+    assemble(optimum, task);
+    if (kf_domain_is_whole(&task->problem.domain) && !kf_quadratic_factorise(quadratic))
         return NAN;
     kf_quadratic_product(quadratic, at->x, bent);
     for (size_t k = 0; k < size; k++)
         linear[k] = at->gradient[k] - bent[k];
     memcpy(target, at->x, size * sizeof *target);
-    kf_quadratic_minimise(quadratic, problem, linear, 2 * problem->objective.lambda, enough, target);
+    kf_quadratic_minimise(quadratic, task, linear, 2 * task->problem.objective.lambda, enough, target);
     kf_add(size, -1, at->x, target);
     kf_quadratic_product(quadratic, target, bent);
     return -(kf_dot(size, at->gradient, target) + kf_dot(size, target, bent) / 2);
 }
 
-bool kf_newton_dense(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
+bool kf_newton_dense(struct kf_optimum *optimum, struct kf_task *task, double target, struct kf_standing *at,
                      double **spare)
 {
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
+        if (kf_standing_good(at, target) || kf_standing_spent(task, target, 2))
             return target > 0;
-        double fall = model_direction(optimum, problem, at, MODEL_TO * target, spare);
+        double fall = model_direction(optimum, task, at, MODEL_TO * target, spare);
         double little = LAST_STEP * kf_standing_scale(at);
         bool last = fall <= little;
         /* A fall that is lost in rounding may still bring the gradient down, which is what a target asks for. */
         if (!(fall > (target > 0 ? -little : 0)))
             return last;
         double slope = kf_dot(size, at->gradient, spare[0]);
-        if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
+        if (!kf_line_search(task, at, spare[0], slope, spare[1]) || last)
             return last || fall <= 1e-10 * kf_standing_scale(at);
     }
     return false;
@@ -257,7 +257,7 @@ static void hessian_diagonal(const struct curvature *here, double *out)
 }
 
 /* Preconditioned conjugate gradients for H step = -gradient, until the residual has fallen by `tolerance`. */
-static void conjugate_gradients(struct kf_problem *problem, const struct curvature *here, const double *gradient,
+static void conjugate_gradients(struct kf_task *task, const struct curvature *here, const double *gradient,
                                 double tolerance, double **spare)
 {
     size_t size = kf_dimension(here->objective);
@@ -271,8 +271,8 @@ static void conjugate_gradients(struct kf_problem *problem, const struct curvatu
         energy += residual[k] * direction[k];
     }
     double enough = tolerance * tolerance * energy;
-    for (size_t round = 0; round < 2 * size + 100 && energy > enough && kf_toil_left(problem); round++) {
-        kf_toil(problem, kf_pass_toil(problem));
+    for (size_t round = 0; round < 2 * size + 100 && energy > enough && kf_toil_left(task); round++) {
+        kf_toil(&task->stage, kf_pass_toil(&task->problem));
         hessian_times(here, direction, bent);
         double bend = kf_dot(size, direction, bent);
         if (!(bend > 0))
@@ -288,22 +288,22 @@ static void conjugate_gradients(struct kf_problem *problem, const struct curvatu
     }
 }
 
-bool kf_newton_cg(struct kf_optimum *optimum, struct kf_problem *problem, double target, struct kf_standing *at,
+bool kf_newton_cg(struct kf_optimum *optimum, struct kf_task *task, double target, struct kf_standing *at,
                   double **spare)
 {
-    size_t size = kf_size(problem);
-    struct curvature here = {&problem->objective, optimum->curve, optimum->columns};
+    size_t size = kf_size(&task->problem);
+    struct curvature here = {&task->problem.objective, optimum->curve, optimum->columns};
     double tolerance = 0.1;
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        if (kf_standing_good(at, target) || kf_standing_spent(problem, target, 2))
+        if (kf_standing_good(at, target) || kf_standing_spent(task, target, 2))
             return target > 0;
-        kf_curves(optimum, problem, at->x, 0, problem->points.count);
-        conjugate_gradients(problem, &here, at->gradient, tolerance, spare);
+        kf_curves(optimum, task, at->x, 0, task->problem.points.count);
+        conjugate_gradients(task, &here, at->gradient, tolerance, spare);
         double slope = kf_dot(size, at->gradient, spare[0]);
         bool last = -slope <= LAST_STEP * kf_standing_scale(at);
         if (!(slope < 0))
             return last;
-        if (!kf_line_search(problem, at, spare[0], slope, spare[1]) || last)
+        if (!kf_line_search(task, at, spare[0], slope, spare[1]) || last)
             return last || -slope <= 1e-10 * kf_standing_scale(at);
         tolerance = fmax(tolerance / 4, 1e-4);
     }

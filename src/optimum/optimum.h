@@ -30,8 +30,8 @@ double kf_hessian_toil(const struct kf_problem *problem);
 /* Moves x until the bound (with free coordinates, the estimate) is at most `target`, or, with target 0, as far as rounding allows. sum receives the
  * gradient sum at the final x (kf_gradient_sum). FOs are counted: one a gradient, one a Hessian. KEEPFIT_UNSOLVED: it
  * stopped short (x holds the best it reached). Stops short, too, when the stage's budget is spent, unless target is 0. */
-keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_problem *problem, double target, double *x,
-                               double *sum, keepfit_error *error);
+keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_task *task, double target, double *x, double *sum,
+                               keepfit_error *error);
 
 /* Point j's score curvature times its weight, from its slope times its weight, where the loss tells (curves_of); and those of the points
  * from .. to-1, whose slopes begin at slopes[from]. */
@@ -41,7 +41,7 @@ void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, 
 /* Adds the Hessians at x of the points from .. to-1, times their weights, to a matrix's lower triangle; each point's score
  * curvature times its weight goes to optimum->curve. One FO a point; none where the points' weighted slopes at x are
  * remembered (not NULL). False: out of memory. */
-bool kf_hessian_add(struct kf_optimum *optimum, struct kf_problem *problem, const double *x, const double *slopes,
+bool kf_hessian_add(struct kf_optimum *optimum, struct kf_task *task, const double *x, const double *slopes,
                     size_t from, size_t to, double *hessian, size_t stride);
 /* The same, times `scale`, of the first `count` points with other curvatures than theirs. */
 bool kf_hessian_add_known(struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
+#include "problem/gap.h"
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
 /* The stage's work may be over sooner. */
@@ -120,8 +121,7 @@ static double largest_size(size_t count, const double *v)
 }
 
 /* The minimiser over the whole space, if it lies in the domain. */
-static bool minimise_if_inside(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c,
-                               double *y)
+static bool minimise_if_inside(struct kf_quadratic *quadratic, const struct kf_task *task, const double *c, double *y)
 {
     size_t size = quadratic->size;
     double *found = quadratic->vector[1], *projected = quadratic->vector[2];
@@ -130,7 +130,7 @@ static bool minimise_if_inside(struct kf_quadratic *quadratic, const struct kf_p
         return false;
     minimise_whole(quadratic, c, found);
     memcpy(projected, found, size * sizeof *y);
-    kf_project(problem, projected);
+    kf_project(&task->problem, projected);
     for (size_t k = 0; k < size; k++)
         if (!(fabs(projected[k] - found[k]) <= KF_PRECISE * fabs(found[k])))
             return false;
@@ -139,14 +139,14 @@ static bool minimise_if_inside(struct kf_quadratic *quadratic, const struct kf_p
 }
 
 /* By how much y can be improved, at most; with free coordinates an estimate. */
-static double bound_at(struct kf_quadratic *quadratic, const struct kf_problem *problem, const double *c, double mu,
+static double bound_at(struct kf_quadratic *quadratic, const struct kf_task *task, const double *c, double mu,
                        const double *y)
 {
     double *gradient = quadratic->vector[3];
     kf_quadratic_product(quadratic, y, gradient);
     kf_add(quadratic->size, 1, c, gradient);
-    double bound = kf_held_bound(problem, mu, y, gradient, NULL, 0);
-    for (size_t k = 0; k < problem->objective.free; k++) {
+    double bound = kf_held_bound(&task->problem, mu, y, gradient, NULL, 0);
+    for (size_t k = 0; k < task->problem.objective.free; k++) {
         double curve = quadratic->hessian[k * quadratic->size + k];
         bound += curve > 0 ? gradient[k] * gradient[k] / (2 * curve) : 0;
     }
@@ -154,16 +154,16 @@ static double bound_at(struct kf_quadratic *quadratic, const struct kf_problem *
 }
 
 /* By factors of H; false where they do not come to an end. */
-static bool minimise_by_factors(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y)
+static bool minimise_by_factors(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double *y)
 {
-    if (minimise_if_inside(quadratic, problem, c, y))
+    if (minimise_if_inside(quadratic, task, c, y))
         return true;
-    if (problem->domain.type->lowest)
-        return kf_quadratic_on_faces(quadratic, problem, c, y);
-    return kf_quadratic_in_ball(quadratic, problem, c, y);
+    if (task->problem.domain.type->lowest)
+        return kf_quadratic_on_faces(quadratic, task, c, y);
+    return kf_quadratic_in_ball(quadratic, task, c, y);
 }
 
-static void minimise_inside(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double mu,
+static void minimise_inside(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double mu,
                             double enough, double *y)
 {
     size_t size = quadratic->size;
@@ -173,19 +173,19 @@ static void minimise_inside(struct kf_quadratic *quadratic, struct kf_problem *p
     int still = 0;
     if (!(top > 0))
         top = 1;
-    if (minimise_by_factors(quadratic, problem, c, y))
+    if (minimise_by_factors(quadratic, task, c, y))
         return;
-    kf_project(problem, y);
+    kf_project(&task->problem, y);
     memcpy(ahead, y, size * sizeof *y);
-    for (long round = 0; round < ROUNDS_MOST && still < 5 && kf_toil_left(problem); round++) {
-        kf_toil(problem, kf_product_toil((double)size));
-        if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, problem, c, mu, y) <= enough)
+    for (long round = 0; round < ROUNDS_MOST && still < 5 && kf_toil_left(task); round++) {
+        kf_toil(&task->stage, kf_product_toil((double)size));
+        if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, task, c, mu, y) <= enough)
             return;
         kf_quadratic_product(quadratic, ahead, gradient);
         kf_add(size, 1, c, gradient);
         memcpy(next, ahead, size * sizeof *y);
         kf_add(size, -1 / top, gradient, next);
-        kf_project(problem, next);
+        kf_project(&task->problem, next);
         double uphill = 0, moved = 0;
         for (size_t k = 0; k < size; k++) {
             uphill += (ahead[k] - next[k]) * (next[k] - y[k]);
@@ -202,11 +202,11 @@ static void minimise_inside(struct kf_quadratic *quadratic, struct kf_problem *p
     }
 }
 
-void kf_quadratic_minimise(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double mu,
+void kf_quadratic_minimise(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double mu,
                            double enough, double *y)
 {
-    if (kf_domain_is_whole(&problem->domain))
+    if (kf_domain_is_whole(&task->problem.domain))
         minimise_whole(quadratic, c, y);
     else
-        minimise_inside(quadratic, problem, c, mu, enough, y);
+        minimise_inside(quadratic, task, c, mu, enough, y);
 }

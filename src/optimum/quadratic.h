@@ -4,7 +4,7 @@
 #ifndef KF_QUADRATIC_H
 #define KF_QUADRATIC_H
 
-#include "iterate/problem.h"
+#include "iterate/task.h"
 
 struct kf_quadratic {
     double *hessian; /* size x size, lower triangle */
@@ -37,13 +37,13 @@ bool kf_quadratic_factorise(struct kf_quadratic *quadratic);
 /* Moves y, the starting point, to the minimiser. In the whole space H must have been factorised. Inside a domain it stops when
  * a round moves no coordinate by more than KF_PRECISE, relative to the largest, or when y is proved to be within `enough` of
  * the least value, mu being the convexity of the coordinates that are not free; enough = 0: never. */
-void kf_quadratic_minimise(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double mu,
+void kf_quadratic_minimise(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double mu,
                            double enough, double *y);
 
 /* The two ways by factors of H (face.c): for the ball, where the minimiser over the whole space lies outside of it; and for
  * domains given by bounds. False: they did not come to an end, or the stage's work did. */
-bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y);
-bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_problem *problem, const double *c, double *y);
+bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double *y);
+bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double *y);
 
 /* With it the value is exact to rounding: the error of y is squared, and scaled by at most the condition number. */
 #define KF_PRECISE 1e-13

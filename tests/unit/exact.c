@@ -75,7 +75,7 @@ static double draw_weight(const struct kind *kind, struct kf_random *random, siz
     return kf_random_below(random, 20) == 0 ? 0 : draw_scale(random, -8, kf_random_below(random, 8) ? 3 : 17);
 }
 
-void draw_point(const struct kind *kind, struct kf_random *random, struct kf_problem *problem)
+void draw_point(const struct kind *kind, struct kf_random *random, struct kf_task *task)
 {
     double value[EXACT_SIZE], before = 1, size = kf_random_below(random, 40) || kind->absorbing ? 1 : 1e6;
     uint32_t index[EXACT_SIZE];
@@ -89,23 +89,23 @@ void draw_point(const struct kind *kind, struct kf_random *random, struct kf_pro
     }
     keepfit_point point = {.row = {stored, kind->sparse ? index : NULL, value},
                            .target = draw_target(kind, random),
-                           .weight = draw_weight(kind, random, problem->points.count)};
-    TAP_NEED(kf_points_append(&problem->points, &point, NULL));
-    kf_objective_count(&problem->objective, problem->points.count - 1);
+                           .weight = draw_weight(kind, random, task->problem.points.count)};
+    TAP_NEED(kf_points_append(&task->problem.points, &point, NULL));
+    kf_objective_count(&task->problem.objective, task->problem.points.count - 1);
 }
 
 /* Scores are about 1 or much more or less; columns that are nearly the same may take each other's part away. */
-static void draw_x(const struct kind *kind, struct kf_random *random, struct kf_problem *problem)
+static void draw_x(const struct kind *kind, struct kf_random *random, struct kf_task *task)
 {
-    size_t outputs = problem->objective.outputs;
+    size_t outputs = task->problem.objective.outputs;
     double size = kf_random_below(random, 2) ? 1 : draw_scale(random, -4, 2);
     for (size_t k = 0; k < kind->slots; k++)
         for (size_t l = 0; l < outputs; l++) {
-            double *number = &problem->x[k * outputs + l];
-            double most = problem->objective.most[k];
+            double *number = &task->iterate.x[k * outputs + l];
+            double most = task->problem.objective.most[k];
             *number = kind->absorbing ? 0 : size * kf_random_normal(random) / (most > 0 ? most : 1);
             if (k % 5 == 3 && !kind->absorbing)
-                *number = -problem->x[(k - 1) * outputs + l];
+                *number = -task->iterate.x[(k - 1) * outputs + l];
         }
 }
 
@@ -116,14 +116,14 @@ keepfit_fit *draw_problem(const struct kind *kind, struct kf_random *random)
     snprintf(text, sizeof text, "loss=%s domain=%s method=%s lambda=1e-3 intercept=false", kind->loss,
              kind->domain ? kind->domain : "none", single && !kind->domain ? "quadratic" : "refit");
     keepfit_fit *fit = fit_from(text);
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     bool many = has_many_classes(kind->loss);
     TAP_NEED(kind->slots * (many ? EXACT_OUTPUTS : 1) <= EXACT_SIZE);
-    TAP_NEED(kf_problem_resize(problem, kind->slots, many ? EXACT_OUTPUTS : 1));
-    problem->objective.lambda = 1e-3;
+    TAP_NEED(kf_task_resize(task, kind->slots, many ? EXACT_OUTPUTS : 1));
+    task->problem.objective.lambda = 1e-3;
     for (size_t j = 0; j < kind->count; j++)
-        draw_point(kind, random, problem);
-    draw_x(kind, random, problem);
+        draw_point(kind, random, task);
+    draw_x(kind, random, task);
     return fit;
 }
 

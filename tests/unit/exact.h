@@ -32,10 +32,10 @@ struct kind {
     bool absorbing; /* all points but the first are just too small to be seen beside it: rounding adds up */
 };
 
-/* A fit that has the points without having seen them: problem->x is drawn, sums are for the caller. */
+/* A fit that has the points without having seen them: task->iterate.x is drawn, sums are for the caller. */
 keepfit_fit *draw_problem(const struct kind *kind, struct kf_random *random);
 /* One more point of the kind. */
-void draw_point(const struct kind *kind, struct kf_random *random, struct kf_problem *problem);
+void draw_point(const struct kind *kind, struct kf_random *random, struct kf_task *task);
 
 /* What is so at x, exactly for all that matters. */
 void exact_scores(const struct kf_objective *objective, size_t j, const double *x, quad *z);

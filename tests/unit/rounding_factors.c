@@ -171,17 +171,17 @@ static bool is_above(const struct kf_curvature *curvature, double concordance, c
 }
 
 /* Of the points that are in it, with curvatures at x in 113 bits. */
-static void exact_hessian(const struct kf_curvature *curvature, const struct kf_problem *problem, quad *hessian)
+static void exact_hessian(const struct kf_curvature *curvature, const struct kf_task *task, quad *hessian)
 {
-    const struct kf_objective *objective = &problem->objective;
+    const struct kf_objective *objective = &task->problem.objective;
     quad weight = exact_weight(objective), z;
     for (size_t k = 0; k < MOST * MOST; k++)
         hessian[k] = k % (MOST + 1) == 0 ? 2 * (quad)objective->lambda : 0;
-    for (size_t j = 0; j < problem->points.count; j++) {
-        keepfit_row row = kf_points_row(&problem->points, j);
-        exact_scores(objective, j, problem->x, &z);
-        quad curve = exact_curve(objective, j, z) * problem->points.place[j].weight / weight;
-        bool left_out = kf_concordance(problem) > 0 && curvature->leverages[j] < 0;
+    for (size_t j = 0; j < task->problem.points.count; j++) {
+        keepfit_row row = kf_points_row(&task->problem.points, j);
+        exact_scores(objective, j, task->iterate.x, &z);
+        quad curve = exact_curve(objective, j, z) * task->problem.points.place[j].weight / weight;
+        bool left_out = kf_concordance(&task->problem) > 0 && curvature->leverages[j] < 0;
         for (size_t d = 0; d < row.count && !left_out; d++)
             for (size_t e = 0; e < row.count; e++)
                 hessian[(row.index ? row.index[d] : d) * MOST + (row.index ? row.index[e] : e)] +=
@@ -191,7 +191,7 @@ static void exact_hessian(const struct kf_curvature *curvature, const struct kf_
 
 /* The sum after a step that the curvatures make something of, against what they make of it exactly, where x comes to lie. */
 static void judge_step(struct worst *worst, uint64_t seed, const struct kf_curvature *curvature,
-                       const struct kf_optimum *optimum, const struct kf_problem *problem, const double *slopes,
+                       const struct kf_optimum *optimum, const struct kf_task *task, const double *slopes,
                        struct kf_random *random)
 {
     size_t size = curvature->size;
@@ -200,16 +200,16 @@ static void judge_step(struct worst *worst, uint64_t seed, const struct kf_curva
     struct kf_tracked tracked = {sum, off};
     double length = draw_scale(random, -12, 0);
     for (size_t k = 0; k < size; k++) {
-        double most = problem->objective.most[k];
+        double most = task->problem.objective.most[k];
         step[k] = length * kf_random_normal(random) / (most > 0 ? most : 1);
-        to[k] = problem->x[k] + step[k];
+        to[k] = task->iterate.x[k] + step[k];
     }
-    kf_curvature_follow(curvature, optimum, problem, slopes, step, &tracked);
-    for (size_t j = 0; j < problem->points.count; j++) {
-        keepfit_row row = kf_points_row(&problem->points, j);
-        exact_scores(&problem->objective, j, problem->x, &here);
-        exact_scores(&problem->objective, j, to, &there);
-        quad factor = kf_curvature_of(curvature, optimum, problem, slopes, j) * (there - here);
+    kf_curvature_follow(curvature, optimum, task, slopes, step, &tracked);
+    for (size_t j = 0; j < task->problem.points.count; j++) {
+        keepfit_row row = kf_points_row(&task->problem.points, j);
+        exact_scores(&task->problem.objective, j, task->iterate.x, &here);
+        exact_scores(&task->problem.objective, j, to, &there);
+        quad factor = kf_curvature_of(curvature, optimum, &task->problem, slopes, j) * (there - here);
         for (size_t e = 0; e < row.count; e++)
             exact[row.index ? row.index[e] : e] += factor * row.value[e];
     }
@@ -233,23 +233,23 @@ static void judge_hessian(struct hessians *hessians, uint64_t seed)
                         .sparse = kf_random_below(&random, 2),
                         .weighted = kf_random_below(&random, 2)};
     keepfit_fit *fit = draw_problem(&kind, &random);
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     struct kf_curvature curvature = {.anchored = false};
     struct kf_optimum optimum = {.curve = NULL};
     double sum[MOST], off[MOST], slopes[100], scratch[1];
     struct kf_tracked tracked = {sum, off};
     quad hessian[MOST * MOST];
-    problem->objective.lambda = draw_scale(&random, -9, 0);
-    kf_gradient_sum(&problem->objective, problem->x, kind.count, sum, slopes, scratch);
-    kf_rounding_of_pass(&problem->objective, problem->x, off);
-    if (problem->objective.weight_total > 0 &&
-        kf_curvature_anchor(&curvature, &optimum, problem, slopes) == KEEPFIT_OK &&
-        kf_curvature_certify(&curvature, &optimum, problem, &tracked, 1e-3)) {
-        exact_hessian(&curvature, problem, hessian);
+    task->problem.objective.lambda = draw_scale(&random, -9, 0);
+    kf_gradient_sum(&task->problem.objective, task->iterate.x, kind.count, sum, slopes, scratch);
+    kf_rounding_of_pass(&task->problem.objective, task->iterate.x, off);
+    if (task->problem.objective.weight_total > 0 &&
+        kf_curvature_anchor(&curvature, &optimum, task, slopes) == KEEPFIT_OK &&
+        kf_curvature_certify(&curvature, &optimum, task, &tracked, 1e-3)) {
+        exact_hessian(&curvature, task, hessian);
         hessians->certified++;
-        hessians->below += !is_above(&curvature, kf_concordance(problem), hessian);
+        hessians->below += !is_above(&curvature, kf_concordance(&task->problem), hessian);
         hessians->slack = fmax(hessians->slack, curvature.slack);
-        judge_step(&hessians->steps, seed, &curvature, &optimum, problem, slopes, &random);
+        judge_step(&hessians->steps, seed, &curvature, &optimum, task, slopes, &random);
     }
     kf_curvature_free(&curvature);
     kf_optimum_free(&optimum);

@@ -4,6 +4,7 @@
 #include "exact.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
+#include "problem/gap.h"
 
 #define MOST 12
 
@@ -51,19 +52,18 @@ static void project_exactly(const struct kf_domain *domain, size_t count, quad *
         }
 }
 
-static void judge_projection(struct worst *worst, uint64_t seed, const struct kf_problem *problem,
-                             struct kf_random *random)
+static void judge_projection(struct worst *worst, uint64_t seed, const struct kf_task *task, struct kf_random *random)
 {
-    size_t count = kf_size(problem);
+    size_t count = kf_size(&task->problem);
     double x[MOST], size = draw_scale(random, -3, 6);
     quad y[MOST], apart = 0;
     for (size_t k = 0; k < count; k++)
         y[k] = x[k] = size * kf_random_normal(random) + (seed % 5 == 0 ? 1e3 * size : 0);
-    kf_project(problem, x);
-    project_exactly(&problem->domain, count, y);
+    kf_project(&task->problem, x);
+    project_exactly(&task->problem.domain, count, y);
     for (size_t k = 0; k < count; k++)
         apart += (x[k] - y[k]) * (x[k] - y[k]);
-    worst_note(worst, seed, sqrtq(apart), problem->domain.type->rounding(&problem->domain, count) + 1e-25);
+    worst_note(worst, seed, sqrtq(apart), task->problem.domain.type->rounding(&task->problem.domain, count) + 1e-25);
 }
 
 /* The largest -v.y. */
@@ -123,27 +123,27 @@ static void judge_bound(struct gaps *gaps, uint64_t seed)
     kf_random_seed(&random, seed);
     struct kind kind = {.loss = "hinge", .domain = domains[seed % 6], .slots = 1 + kf_random_below(&random, MOST)};
     keepfit_fit *fit = draw_problem(&kind, &random);
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     double v[MOST], doubt[MOST], more, mu = draw_scale(&random, -14, 3), size = draw_scale(&random, -8, 9);
     quad exact[MOST];
     for (size_t k = 0; k < kind.slots; k++) {
-        problem->x[k] = draw_scale(&random, -4, 1) * kf_random_normal(&random);
+        task->iterate.x[k] = draw_scale(&random, -4, 1) * kf_random_normal(&random);
         v[k] = size * kf_random_normal(&random);
         exact[k] = v[k];
     }
-    kf_project(problem, problem->x);
-    worst_note(&gaps->known, seed, quad_most(exact_gap(problem, mu, problem->x, exact), 0),
-               kf_held_bound(problem, mu, problem->x, v, NULL, 0));
+    kf_project(&task->problem, task->iterate.x);
+    worst_note(&gaps->known, seed, quad_most(exact_gap(&task->problem, mu, task->iterate.x, exact), 0),
+               kf_held_bound(&task->problem, mu, task->iterate.x, v, NULL, 0));
     doubt_gradient(&random, kind.slots, v, doubt, &more, exact);
-    worst_note(&gaps->doubted, seed, quad_most(exact_gap(problem, mu, problem->x, exact), 0),
-               kf_held_bound(problem, mu, problem->x, v, doubt, more));
-    if (!kf_domain_is_whole(&problem->domain)) {
-        double support = problem->domain.type->support(&problem->domain, kind.slots, v), most = 0;
+    worst_note(&gaps->doubted, seed, quad_most(exact_gap(&task->problem, mu, task->iterate.x, exact), 0),
+               kf_held_bound(&task->problem, mu, task->iterate.x, v, doubt, more));
+    if (!kf_domain_is_whole(&task->problem.domain)) {
+        double support = task->problem.domain.type->support(&task->problem.domain, kind.slots, v), most = 0;
         for (size_t k = 0; k < kind.slots; k++)
             most += fabs(v[k]);
-        double edge = problem->domain.type->radius(&problem->domain, 1);
-        judge_projection(&gaps->projections, seed, problem, &random);
-        worst_note(&gaps->supports, seed, support - exact_support(&problem->domain, kind.slots, v),
+        double edge = task->problem.domain.type->radius(&task->problem.domain, 1);
+        judge_projection(&gaps->projections, seed, task, &random);
+        worst_note(&gaps->supports, seed, support - exact_support(&task->problem.domain, kind.slots, v),
                    kf_gamma((double)kind.slots + 8) * most * edge);
     }
     keepfit_fit_free(fit);
@@ -198,7 +198,7 @@ static void test_bends(struct tap *tap)
         for (uint64_t seed = 0; seed < 4000; seed++) {
             kf_random_seed(&random, seed % 16);
             keepfit_fit *fit = draw_problem(&kind, &random);
-            judge_bend(&worst, &fit->problem.objective, seed);
+            judge_bend(&worst, &fit->task.problem.objective, seed);
             keepfit_fit_free(fit);
         }
         snprintf(what, sizeof what, "%s: no curvature near a score is above its bend", bending[l]);

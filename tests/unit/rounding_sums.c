@@ -3,6 +3,7 @@
 
 #include "base/sum.h"
 #include "exact.h"
+#include "objective/rounding.h"
 
 static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
 #define LOSSES (sizeof losses / sizeof *losses)
@@ -65,8 +66,8 @@ static void judge_pass(struct judged *judged, uint64_t seed)
     struct kf_random random;
     struct kind kind = kind_of(seed, &random);
     keepfit_fit *fit = draw_problem(&kind, &random);
-    struct kf_objective *objective = &fit->problem.objective;
-    const double *x = fit->problem.x;
+    struct kf_objective *objective = &fit->task.problem.objective;
+    const double *x = fit->task.iterate.x;
     size_t size = kf_dimension(objective);
     quad exact[EXACT_SIZE];
     double sum[EXACT_SIZE], off[EXACT_SIZE], low[EXACT_SIZE], scratch[EXACT_SIZE];
@@ -105,17 +106,17 @@ static void test_huge_row(struct tap *tap)
     quad exact[5];
     kf_random_seed(&random, 1);
     keepfit_fit *fit = draw_problem(&kind, &random);
-    struct kf_problem *problem = &fit->problem;
-    keepfit_point point = {.row = {1, NULL, &value}, .target = problem->x[0] > 0 ? 1 : -1, .weight = 1};
-    TAP_NEED(kf_points_append(&problem->points, &point, NULL));
-    kf_objective_count(&problem->objective, kind.count);
+    struct kf_task *task = &fit->task;
+    keepfit_point point = {.row = {1, NULL, &value}, .target = task->iterate.x[0] > 0 ? 1 : -1, .weight = 1};
+    TAP_NEED(kf_points_append(&task->problem.points, &point, NULL));
+    kf_objective_count(&task->problem.objective, kind.count);
     for (size_t k = 0; k < 5; k++)
-        problem->x[k] = k == 0 ? problem->x[0] : 0; /* other columns are far from 0 */
-    exact_sum(&problem->objective, problem->x, exact);
+        task->iterate.x[k] = k == 0 ? task->iterate.x[0] : 0; /* other columns are far from 0 */
+    exact_sum(&task->problem.objective, task->iterate.x, exact);
     for (size_t k = 0; k < 5; k++) {
-        kf_rounding_of_pass(&problem->objective, problem->x, off);
+        kf_rounding_of_pass(&task->problem.objective, task->iterate.x, off);
         before = off[k];
-        kf_gradient_sum_closely(&problem->objective, problem->x, &tracked, low, NULL, scratch);
+        kf_gradient_sum_closely(&task->problem.objective, task->iterate.x, &tracked, low, NULL, scratch);
         worst_note(&worst, 1, sum[k] - exact[k], off[k]);
         most = fmax(most, off[k] / before);
     }
@@ -160,14 +161,14 @@ static void judge_following(struct followed *followed, uint64_t seed)
     struct kf_random random;
     struct kind kind = kind_of(seed, &random);
     keepfit_fit *fit = draw_problem(&kind, &random);
-    struct kf_objective *objective = &fit->problem.objective;
+    struct kf_objective *objective = &fit->task.problem.objective;
     double sum[EXACT_SIZE] = {0}, off[EXACT_SIZE] = {0}, length = 0;
     quad exact[EXACT_SIZE] = {0};
     bool present[400] = {false};
     struct kf_tracked tracked = {sum, off};
     for (size_t k = 0; k < (kind.absorbing ? kind.count : STEPS); k++) {
         size_t j = kind.absorbing || 2 * k < STEPS ? k % kind.count : kf_random_below(&random, kind.count);
-        follow_point(followed, seed, objective, fit->problem.x, j, present[j] ? -1 : 1, &tracked, exact, &length);
+        follow_point(followed, seed, objective, fit->task.iterate.x, j, present[j] ? -1 : 1, &tracked, exact, &length);
         present[j] = !present[j];
     }
     keepfit_fit_free(fit);

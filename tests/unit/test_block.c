@@ -257,7 +257,7 @@ static void test_watch(struct tap *tap)
     tap_check(tap, is_kept(fit), "once it is down the next point brings the model within epsilon");
     static const uint64_t indices[] = {0, 7, 20};
     TAP_NEED(keepfit_fit_remove_block(fit, indices, 3) == KEEPFIT_OK);
-    tap_check(tap, is_kept(fit) && fit->problem.points.count == 48, "points leave a user-written objective, too");
+    tap_check(tap, is_kept(fit) && fit->task.problem.points.count == 48, "points leave a user-written objective, too");
     keepfit_fit_free(fit);
     keepfit_options_free(options);
     free(pack);

@@ -187,7 +187,7 @@ static bool same_row(const keepfit_row *a, const keepfit_row *b)
 
 static bool all_come_back(keepfit_fit *fit, const struct cloud *cloud, const size_t *present, size_t count)
 {
-    bool same = fit->problem.points.count == count;
+    bool same = fit->task.problem.points.count == count;
     for (size_t k = 0; k < count && same; k++) {
         const keepfit_point *pushed = &cloud->point[present[k]];
         keepfit_point point;
@@ -292,7 +292,7 @@ static keepfit_fit *move(keepfit_fit *from, const char *options)
     keepfit_fit *to = fit_from(options);
     struct kf_archive archive = snapshot_of(from), reading = kf_archive_to_read(archive.bytes, archive.count);
     keepfit_error error;
-    for (size_t k = 0; k < from->problem.points.count; k++) {
+    for (size_t k = 0; k < from->task.problem.points.count; k++) {
         keepfit_point point;
         TAP_NEED(keepfit_fit_point(from, k, &point) == KEEPFIT_OK && kf_snapshot_recall(to, &point));
     }
@@ -332,7 +332,7 @@ static void test_snapshots(struct tap *tap, const char *method, const char *loss
 
 static bool same_run(keepfit_fit *a, keepfit_fit *b)
 {
-    return same_iterate(a, b) && a->problem.objective.fo == b->problem.objective.fo;
+    return same_iterate(a, b) && a->task.problem.objective.fo == b->task.problem.objective.fo;
 }
 
 /* Broken off every 30 points, replayed or from checkpoints, small segments, compacted once. */
@@ -382,7 +382,7 @@ static void test_boundary(struct tap *tap)
     size_t size;
     long double worst = 0;
     push_range(fit, cloud, 0, COUNT);
-    const double *x = keepfit_fit_iterate(fit, &size), *inside = fit->problem.x;
+    const double *x = keepfit_fit_iterate(fit, &size), *inside = fit->task.iterate.x;
     TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK && size == 12);
     bool same = memcmp(model->intercepts, x, 3 * sizeof *x) == 0 && memcmp(model->weights, x + 3, 9 * sizeof *x) == 0;
     for (size_t k = 0; k < 3; k++) {
@@ -460,7 +460,7 @@ static void test_ordinary(struct tap *tap)
         TAP_NEED(keepfit_fit_push(scarce, &point) == KEEPFIT_OK && keepfit_fit_push(fit, &stamp) == KEEPFIT_OK);
     }
     tap_check(tap, !fit->centres.count, "without an intercept nothing is centred");
-    tap_check(tap, scarce->problem.points.place[39].count == 3, "columns that most rows lack are not filled in");
+    tap_check(tap, scarce->task.problem.points.place[39].count == 3, "columns that most rows lack are not filled in");
     keepfit_fit_free(fit);
     keepfit_fit_free(scarce);
 }

@@ -18,28 +18,28 @@ static void test_tracked_and_unbiased(struct tap *tap, const char *loss, const c
     snprintf(text, sizeof text, "loss=%s lambda=0.05 method=csvrg setting=%s inner=7 domain=ball:3", loss, setting);
     struct cloud *cloud = cloud_make(loss, 60, 5, true, weighted, 21);
     keepfit_fit *fit = fit_from(text);
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
+    struct kf_task *task = &fit->task;
+    struct kf_objective *objective = &task->problem.objective;
     double tracked_error = 0, bias = 0, sum[64], gradient[64], mean[64], x[64];
     struct kf_random random;
     kf_random_seed(&random, 9);
     for (size_t i = 1; i <= cloud->count; i++) {
         push_range(fit, cloud, i - 1, i);
         struct kf_csvrg *csvrg = state_of(fit);
-        size_t size = kf_size(problem);
+        size_t size = kf_size(&task->problem);
         if (i == 1)
             continue;
         double tracked[64];
-        kf_drift_read(problem, tracked);
-        kf_gradient_sum(objective, csvrg->anchor, i, sum, NULL, problem->factors[0]);
+        kf_drift_read(task, tracked);
+        kf_gradient_sum(objective, csvrg->anchor, i, sum, NULL, task->vectors.factors[0]);
         tracked_error = fmax(tracked_error, largest_difference(size, tracked, sum));
 
         /* As before the inner loop of this stage: the tracked sum without the newest point. */
         struct kf_view anchor = kf_dense_view(csvrg->anchor), here = kf_dense_view(x);
-        kf_factors(objective, &anchor, i - 1, problem->factors[3]);
+        kf_factors(objective, &anchor, i - 1, task->vectors.factors[3]);
         double older[64];
         memcpy(older, tracked, size * sizeof *older);
-        objective->type->add(objective, -1, i - 1, problem->factors[3], older);
+        objective->type->add(objective, -1, i - 1, task->vectors.factors[3], older);
         for (size_t k = 0; k < size; k++) {
             x[k] = kf_random_normal(&random);
             mean[k] = kf_inverse_weight(objective) * older[k] + 2 * objective->lambda * x[k];
@@ -47,13 +47,13 @@ static void test_tracked_and_unbiased(struct tap *tap, const char *loss, const c
         for (size_t u = 0; u + 1 < i; u++) {
             struct kf_term terms[2];
             struct kf_sample samples[2];
-            kf_csvrg_samples(problem, csvrg, u, samples);
-            kf_sample_terms(problem, &here, samples, 2, terms);
+            kf_csvrg_samples(&task->problem, csvrg, u, samples);
+            kf_sample_terms(task, &here, samples, 2, terms);
             for (int k = 0; k < 2; k++)
                 objective->type->add(objective, terms[k].scale / (double)(i - 1), terms[k].point, terms[k].factors,
                                      mean);
         }
-        kf_gradient_sum(objective, x, i, sum, NULL, problem->factors[0]);
+        kf_gradient_sum(objective, x, i, sum, NULL, task->vectors.factors[0]);
         kf_complete_gradient(objective, sum, x, gradient);
         bias = fmax(bias, largest_difference(size, mean, gradient));
     }
@@ -133,26 +133,26 @@ static void test_output_weights(struct tap *tap)
     keepfit_fit *fit =
         fit_from("loss=squared lambda=0.5 method=csvrg setting=theory domain=ball:1 smoothness=2 inner=40");
     push_range(fit, cloud, 0, cloud->count);
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     double beta = 72 * 2 * 2 / (1.0 * 1.0), steps = 40, sum = 0;
     bool right = true;
     for (uint64_t t = 0; t < 40; t++) {
-        double weight = kf_csvrg_output_weight(problem, t);
+        double weight = kf_csvrg_output_weight(&task->problem, t);
         right &= near(weight, (double)t + beta - 1, 1e-14);
         sum += weight;
     }
     tap_check(tap, right && near(sum, steps * (steps - 1) / 2 + steps * (beta - 1), 1e-13),
               "output weights are t+beta-1 and sum to T(T-1)/2 + T(beta-1)");
-    tap_check(tap, near(problem->iterate.weight, sum, 1e-13), "the average was taken over exactly these weights");
+    tap_check(tap, near(task->iterate.weight, sum, 1e-13), "the average was taken over exactly these weights");
 
     /* The mean of equal iterates is that iterate: the normaliser is right. */
     double before[3];
-    memcpy(before, kf_read(problem), sizeof before);
-    kf_average_begin(problem);
+    memcpy(before, kf_read(task), sizeof before);
+    kf_average_begin(task);
     for (uint64_t t = 0; t < 40; t++)
-        kf_average_add(problem, kf_csvrg_output_weight(problem, t));
-    kf_average_end(problem);
-    tap_check(tap, largest_difference(3, kf_read(problem), before) < 1e-14, "normalised weights sum to one");
+        kf_average_add(task, kf_csvrg_output_weight(&task->problem, t));
+    kf_average_end(task);
+    tap_check(tap, largest_difference(3, kf_read(task), before) < 1e-14, "normalised weights sum to one");
     keepfit_fit_free(fit);
     free(cloud);
 }
@@ -176,7 +176,7 @@ static void test_theory(struct tap *tap, int seeds)
             TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
             mean[i] += measured.gap / seeds;
         }
-        steps = fit->problem.steps;
+        steps = fit->task.stage.steps;
         keepfit_fit_free(fit);
     }
     double worst = 0;

@@ -156,8 +156,8 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
     }
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
     struct kf_tracked tracked = holds ? kf_hold_tracked(hold) : (struct kf_tracked){NULL, NULL};
-    if (holds && (kf_curvature_bound(&hold->curvature, &fit->problem, &tracked, report->target) == report->bound ||
-                  kf_curvature_bound(&hold->curvature, &fit->problem, &tracked, 0) == report->bound))
+    if (holds && (kf_curvature_bound(&hold->curvature, &fit->task, &tracked, report->target) == report->bound ||
+                  kf_curvature_bound(&hold->curvature, &fit->task, &tracked, 0) == report->bound))
         tally->by_curvature++;
     else
         tally->by_gradient++;
@@ -167,19 +167,19 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
 static const char *judge_model(keepfit_fit *fit, const keepfit_report *report, struct tally *tally)
 {
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
-    struct kf_problem *problem = &fit->problem;
-    size_t size = kf_size(problem);
+    struct kf_task *task = &fit->task;
+    size_t size = kf_size(&task->problem);
     double off[FEATURES_MOST], factor, square = 0;
     if (strcmp(report->method, "quadratic") != 0 || !hold->modelled || !hold->curvature.certified)
         return NULL;
-    uint64_t fo = problem->objective.fo;
-    kf_gradient_sum(&problem->objective, problem->x, problem->points.count, off, NULL, &factor);
-    problem->objective.fo = fo;
+    uint64_t fo = task->problem.objective.fo;
+    kf_gradient_sum(&task->problem.objective, task->iterate.x, task->problem.points.count, off, NULL, &factor);
+    task->problem.objective.fo = fo;
     kf_add(size, -1, hold->sum, off);
     for (size_t k = 0; k < size; k++)
         square += off[k] * kf_dot(size, hold->curvature.inverse + k * hold->curvature.capacity, off);
     tally->modelled++;
-    return sqrt(fmax(square, 0)) <= hold->curvature.error + 1e-9 * problem->objective.weight_total
+    return sqrt(fmax(square, 0)) <= hold->curvature.error + 1e-9 * task->problem.objective.weight_total
                ? NULL
                : "the modelled gradient is off by more than is told";
 }

@@ -50,9 +50,9 @@ static double divergence(const char *options, const char *loss, bool sparse, uin
         }
         worst = fmax(worst, apart / largest);
     }
-    TAP_NEED(!fit[DENSE]->problem.iterate.scaled && (sparse || !fit[AUTO]->problem.iterate.scaled));
+    TAP_NEED(!fit[DENSE]->task.iterate.scaled && (sparse || !fit[AUTO]->task.iterate.scaled));
     for (int kind = 0; kind < KINDS; kind++) {
-        if (fit[kind]->problem.objective.fo != fit[DENSE]->problem.objective.fo)
+        if (fit[kind]->task.problem.objective.fo != fit[DENSE]->task.problem.objective.fo)
             worst = INFINITY;
     }
     for (int kind = 0; kind < KINDS; kind++)
@@ -74,7 +74,7 @@ static void test_change_of_mind(struct tap *tap)
         snprintf(text, sizeof text, "loss=logistic method=csvrg setting=paper lambda=0.02 iterate=%s", kinds[kind]);
         fit[kind] = fit_from(text);
         push_range(fit[kind], cloud, 0, 31);
-        dense_before = !fit[kind]->problem.iterate.scaled;
+        dense_before = !fit[kind]->task.iterate.scaled;
         keepfit_point point = {{1, &index, &far}, cloud->point[31].target, 1, false};
         TAP_NEED(keepfit_fit_push(fit[kind], &point) == KEEPFIT_OK);
         push_range(fit[kind], cloud, 32, 64);
@@ -83,7 +83,7 @@ static void test_change_of_mind(struct tap *tap)
         for (size_t k = 0; k < size; k++)
             apart = fmax(apart, fabs(x[k] - other[k]));
     }
-    tap_check(tap, dense_before && fit[AUTO]->problem.iterate.scaled && apart < 1e-12,
+    tap_check(tap, dense_before && fit[AUTO]->task.iterate.scaled && apart < 1e-12,
               "auto changes to the representation that suits the rows, and x stays (%.1e)", apart);
     for (int kind = 0; kind < KINDS; kind++)
         keepfit_fit_free(fit[kind]);
@@ -164,20 +164,19 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
     keepfit_fit *fit =
         fit_from("loss=squared method=saga inner=1 lambda=0.01 domain=ball:0.5 iterate=scaled step=0.01");
     push_range(fit, cloud, 0, cloud->count);
-    struct kf_problem *problem = &fit->problem;
-    struct kf_iterate *iterate = &problem->iterate;
-    size_t size = kf_size(problem);
-    double x[64], m[64], worst = 0, worst_norm = 0, *now = problem->factors[0];
+    struct kf_task *task = &fit->task;
+    struct kf_iterate *iterate = &task->iterate;
+    size_t size = kf_size(&task->problem);
+    double x[64], m[64], worst = 0, worst_norm = 0, *now = task->vectors.factors[0];
     TAP_NEED(iterate->scaled && size <= 64);
-    memcpy(x, kf_read(problem), size * sizeof *x);
-    kf_drift_read(problem, m);
-    kf_sampler_start(problem, cloud->count, steps, NULL);
+    memcpy(x, kf_read(task), size * sizeof *x);
+    kf_drift_read(task, m);
+    kf_sampler_start(task, cloud->count, steps, NULL);
     for (uint64_t t = 0; t < steps; t++) {
-        struct kf_term term = {
-            .scale = 1, .drift = t % 2 ? 0.5 : -0.5, .point = kf_sampler_next(problem), .factors = now};
+        struct kf_term term = {.scale = 1, .drift = t % 2 ? 0.5 : -0.5, .point = kf_sampler_next(task), .factors = now};
         now[0] = sin((double)t);
-        keepfit_row row = kf_points_row(&problem->points, term.point);
-        double keep = 1 - 2 * problem->objective.lambda * 0.01;
+        keepfit_row row = kf_points_row(&task->problem.points, term.point);
+        double keep = 1 - 2 * task->problem.objective.lambda * 0.01;
         for (size_t k = 0; k < size; k++)
             x[k] = keep * x[k] - 0.01 * 0.005 * m[k];
         kf_row_add(&row, -0.01, now, 1, x);
@@ -185,9 +184,9 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
         double norm = sqrt(kf_square(size, x));
         if (norm > 0.5)
             kf_scale(size, 0.5 / norm, x);
-        kf_step(problem, 0.01, 0.005, &term, 1);
+        kf_step(task, 0.01, 0.005, &term, 1);
         if (t % 100003 == 0 || t + 1 == steps) {
-            const double *own = kf_read(problem);
+            const double *own = kf_read(task);
             const struct kf_view *view = &iterate->view;
             for (size_t k = 0; k < size; k++)
                 worst = fmax(worst, fabs(own[k] - x[k]));

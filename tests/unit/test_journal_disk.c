@@ -9,7 +9,7 @@
 
 #define COUNT 60
 
-static void test_failing_disk(struct tap *tap, int problem, const char *name)
+static void test_failing_disk(struct tap *tap, int task, const char *name)
 {
     struct cloud *cloud = cloud_make("logistic", COUNT, 3, false, false, 15);
     const char *text = "loss=logistic lambda=0.1 journal=" FOLDER " checkpoint-gradients=300 sync=batch:4";
@@ -21,7 +21,7 @@ static void test_failing_disk(struct tap *tap, int problem, const char *name)
         keepfit_durability durability;
         keepfit_report report;
         world->fail_at = world->calls + at;
-        world->fail_with = problem;
+        world->fail_with = task;
         keepfit_status status = KEEPFIT_OK;
         size_t k = 0;
         while (k < COUNT && (status = keepfit_fit_push(fit, &cloud->point[k])) == KEEPFIT_OK)

@@ -73,15 +73,15 @@ static void test_gradient(struct tap *tap, bool sparse, bool weighted)
 {
     struct cloud *cloud = cloud_make("softmax", 60, 9, sparse, weighted, 3);
     keepfit_fit *fit = fit_on(cloud, "lambda=0.02 method=sgd inner=1");
-    struct kf_objective *objective = &fit->problem.objective;
-    size_t size = kf_size(&fit->problem), classes = objective->outputs;
+    struct kf_objective *objective = &fit->task.problem.objective;
+    size_t size = kf_size(&fit->task.problem), classes = objective->outputs;
     double x[SIZE_MOST], sum[SIZE_MOST], gradient[SIZE_MOST], plain[SIZE_MOST] = {0}, quotient = 0, apart = 0,
                                                               value = 0;
     TAP_NEED(classes == 3 && size == 10 * UNITS + (UNITS + 1) * 3);
     struct kf_random random;
     kf_random_seed(&random, 8);
     draw(&random, size, x);
-    kf_gradient_sum(objective, x, cloud->count, sum, NULL, fit->problem.factors[0]);
+    kf_gradient_sum(objective, x, cloud->count, sum, NULL, fit->task.vectors.factors[0]);
     kf_complete_gradient(objective, sum, x, gradient);
     for (size_t j = 0; j < cloud->count; j++)
         value += cloud->point[j].weight *
@@ -110,8 +110,8 @@ static void test_factors(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("softmax", 40, 9, true, true, 4);
     keepfit_fit *fit = fit_on(cloud, "method=sgd inner=1");
-    struct kf_objective *objective = &fit->problem.objective;
-    size_t size = kf_size(&fit->problem), each = objective->type->factor_count(objective);
+    struct kf_objective *objective = &fit->task.problem.objective;
+    size_t size = kf_size(&fit->task.problem), each = objective->type->factor_count(objective);
     double x[SIZE_MOST], sum[SIZE_MOST], again[SIZE_MOST] = {0}, single[SIZE_MOST] = {0}, apart = 0;
     double *remembered = calloc(cloud->count * each, sizeof *remembered), *own = calloc(each, sizeof *own);
     TAP_NEED(remembered && own);
@@ -119,7 +119,7 @@ static void test_factors(struct tap *tap)
     kf_random_seed(&random, 9);
     draw(&random, size, x);
     uint64_t before = objective->fo;
-    kf_gradient_sum(objective, x, cloud->count, sum, remembered, fit->problem.factors[0]);
+    kf_gradient_sum(objective, x, cloud->count, sum, remembered, fit->task.vectors.factors[0]);
     tap_check(tap, objective->fo == before + cloud->count, "a pass counts one gradient a point");
     bool same = true;
     for (size_t j = 0; j < cloud->count; j++) {
@@ -154,14 +154,15 @@ static void test_threads(struct tap *tap)
         push_range(fit, cloud, 0, cloud->count);
         push_range(fit, cloud, 0, cloud->count);
         push_range(fit, cloud, 0, cloud->count);
-        struct kf_problem *problem = &fit->problem;
-        kf_gradient_sum(&problem->objective, kf_read(problem), problem->points.count, sum, NULL, problem->factors[0]);
-        double own = kf_objective_value(&problem->objective, problem->x);
+        struct kf_task *task = &fit->task;
+        kf_gradient_sum(&task->problem.objective, kf_read(task), task->problem.points.count, sum, NULL,
+                        task->vectors.factors[0]);
+        double own = kf_objective_value(&task->problem.objective, task->iterate.x);
         if (k == 0) {
             memcpy(first, sum, sizeof first);
             value = own;
         }
-        same &= memcmp(first, sum, kf_size(problem) * sizeof *sum) == 0 && own == value;
+        same &= memcmp(first, sum, kf_size(&task->problem) * sizeof *sum) == 0 && own == value;
         keepfit_fit_free(fit);
     }
     tap_check(tap, same, "600 points in blocks: the bits of a pass do not depend on the threads");
@@ -232,7 +233,7 @@ static void test_trajectories(struct tap *tap)
                     worst = fmax(worst, fabs(x[0][k] - x[1][k]) / largest);
                 }
             }
-            bool counted = fit[0]->problem.objective.fo == fit[1]->problem.objective.fo;
+            bool counted = fit[0]->task.problem.objective.fo == fit[1]->task.problem.objective.fo;
             tap_check(tap, worst <= 1e-9 && counted, "%s %s: the lazy iterate follows the dense one (%.1e)", methods[m],
                       lambdas[l], worst);
             for (int lazy = 0; lazy < 2; lazy++)

@@ -213,9 +213,9 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
     struct cloud *cloud = cloud_make(loss, 30, 6, true, true, 5);
     keepfit_fit *fit = fit_from(text);
     push_range(fit, cloud, 0, cloud->count);
-    struct kf_problem *problem = &fit->problem;
-    struct kf_objective *objective = &problem->objective;
-    size_t size = kf_size(problem);
+    struct kf_task *task = &fit->task;
+    struct kf_objective *objective = &task->problem.objective;
+    size_t size = kf_size(&task->problem);
     double x[64], sum[64], gradient[64], there[64], v[64], product[64], curve[16], scratch[16], worst = 0, bent = 0;
     struct kf_random random;
     kf_random_seed(&random, 2);
@@ -224,7 +224,7 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
         v[k] = kf_random_normal(&random);
         product[k] = k < objective->free ? 0 : 2 * objective->lambda * v[k];
     }
-    kf_gradient_sum(objective, x, cloud->count, sum, NULL, problem->factors[0]);
+    kf_gradient_sum(objective, x, cloud->count, sum, NULL, task->vectors.factors[0]);
     kf_complete_gradient(objective, sum, x, gradient);
     for (size_t k = 0; k < size; k++) {
         double kept = x[k], h = 1e-5;
@@ -244,7 +244,7 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
     }
     for (size_t k = 0; k < size; k++)
         x[k] += 1e-7 * v[k];
-    kf_gradient_sum(objective, x, cloud->count, sum, NULL, problem->factors[0]);
+    kf_gradient_sum(objective, x, cloud->count, sum, NULL, task->vectors.factors[0]);
     kf_complete_gradient(objective, sum, x, there);
     for (size_t k = 0; k < size; k++)
         bent = fmax(bent, fabs((there[k] - gradient[k]) / 1e-7 - product[k]));

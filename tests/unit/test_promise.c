@@ -188,8 +188,8 @@ static void test_sane_work(struct tap *tap, const char *loss, const char *option
         for (size_t k = 0; k < 4; k++)
             cloud->value[j][k] *= scales[k];
         push_range(fit, cloud, j, j + 1);
-        most = fmax(most, kf_toil_done(&fit->problem));
-        all += kf_toil_done(&fit->problem);
+        most = fmax(most, kf_toil_done(&fit->task));
+        all += kf_toil_done(&fit->task);
     }
     keepfit_report report;
     keepfit_fit_report(fit, &report);

@@ -99,36 +99,36 @@ static void draw_direction(struct kf_random *random, const struct kf_hold *hold,
 /* sum k_j R_j (a_j.v)^2/W0 <= K v'H v, and the Hessian at x is at least c H. */
 static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct findings *found)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
     const struct kf_curvature *curvature = &hold->curvature;
     double inside[POINTS_MOST], stretched[POINTS_MOST], now[POINTS_MOST], v[FEATURES_MOST];
-    struct kf_view view = kf_dense_view(problem->x);
+    struct kf_view view = kf_dense_view(task->iterate.x);
     if (!curvature->certified || curvature->points == 0) /* all that were in it have left */
         return;
     found->certified++;
     found->shorter += curvature->reach < 0.9 * sqrt(curvature->leverage);
     for (size_t j = 0; j < curvature->points; j++) {
         inside[j] = curvature->leverages[j] >= 0 ? hold->optimum.curve[j] : 0;
-        stretched[j] = inside[j] * sqrt(kf_leverage(curvature, problem, j));
+        stretched[j] = inside[j] * sqrt(kf_leverage(curvature, &task->problem, j));
     }
-    for (size_t j = 0; j < problem->points.count; j++)
-        problem->objective.type->curve(&problem->objective, &view, j, &now[j]);
+    for (size_t j = 0; j < task->problem.points.count; j++)
+        task->problem.objective.type->curve(&task->problem.objective, &view, j, &now[j]);
     size_t fallen = 0; /* the point whose curvature has become smallest */
     for (size_t j = 0; j < curvature->points; j++)
         if (inside[j] * now[fallen] > inside[fallen] * now[j])
             fallen = j;
-    double c = kf_curvature_shrinkage(curvature, problem, curvature->stretch);
+    double c = kf_curvature_shrinkage(curvature, &task->problem, curvature->stretch);
     for (int kind = 0; kind < DIRECTIONS; kind++) {
-        draw_direction(random, hold, problem, kind, fallen, v);
+        draw_direction(random, hold, &task->problem, kind, fallen, v);
         double whole = curvature->lost > 0 ? kf_curvature_length(curvature, v) : 0;
-        double of =
-            curvature->lost > 0 ? whole * whole : along(problem, curvature->points, inside, curvature->weight, v);
-        double ridge = along(problem, 0, NULL, 1, v);
-        double far = along(problem, curvature->points, stretched, curvature->weight, v) - ridge;
+        double of = curvature->lost > 0 ? whole * whole
+                                        : along(&task->problem, curvature->points, inside, curvature->weight, v);
+        double ridge = along(&task->problem, 0, NULL, 1, v);
+        double far = along(&task->problem, curvature->points, stretched, curvature->weight, v) - ridge;
         found->reach += !(far <= curvature->reach * of * (1 + 1e-9));
-        found->share +=
-            !(along(problem, problem->points.count, now, problem->objective.weight_total, v) >= c * of * (1 - 1e-9));
+        found->share += !(along(&task->problem, task->problem.points.count, now, task->problem.objective.weight_total,
+                                v) >= c * of * (1 - 1e-9));
     }
 }
 
@@ -164,7 +164,8 @@ static void test_stream(struct tap *tap, enum kind kind, const char *options, in
         for (size_t j = 0; j < count; j++) {
             push_range(fit, cloud, j, j + 1);
             if (leaving && j % leaving == leaving - 1)
-                TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->problem.points.count)) == KEEPFIT_OK);
+                TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->task.problem.points.count)) ==
+                         KEEPFIT_OK);
             if (j >= first)
                 look_at_stage(&random, fit, &found);
         }

@@ -29,7 +29,7 @@ static void advance(keepfit_fit *fit, const struct cloud *cloud, size_t j, bool 
 {
     push_range(fit, cloud, j, j + 1);
     if (removes && j > 10 && j % 5 == 0)
-        TAP_NEED(keepfit_fit_remove(fit, (7 * j) % fit->problem.points.count) == KEEPFIT_OK);
+        TAP_NEED(keepfit_fit_remove(fit, (7 * j) % fit->task.problem.points.count) == KEEPFIT_OK);
 }
 
 static struct kf_archive snapshot_of(keepfit_fit *fit)

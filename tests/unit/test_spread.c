@@ -24,16 +24,16 @@ static double apart(size_t size, const double *a, const double *b)
     return most / scale;
 }
 
-static double check_sum(struct kf_problem *problem, const double *x, size_t count, const double *tracked)
+static double check_sum(struct kf_task *task, const double *x, size_t count, const double *tracked)
 {
-    double sum[FEATURES_MOST + 1], *factors = problem->factors[1];
+    double sum[FEATURES_MOST + 1], *factors = task->vectors.factors[1];
     struct kf_view view = kf_dense_view(x);
     memset(sum, 0, sizeof sum);
     for (size_t j = 0; j < count; j++) {
-        kf_factors(&problem->objective, &view, j, factors);
-        problem->objective.type->add(&problem->objective, 1, j, factors, sum);
+        kf_factors(&task->problem.objective, &view, j, factors);
+        task->problem.objective.type->add(&task->problem.objective, 1, j, factors, sum);
     }
-    return apart(kf_size(problem), tracked, sum);
+    return apart(kf_size(&task->problem), tracked, sum);
 }
 
 /* The lower triangle of sum w phi''(a.p) a a' over the points gathered so far, against its definition. */
@@ -63,22 +63,22 @@ static double check_gathered(const struct kf_problem *problem, const struct kf_c
 
 static void look_inside(keepfit_fit *fit, struct seen *seen)
 {
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     struct kf_hold *hold = fit->running[fit->running_count - 1].state;
     const struct kf_spread *spread = &hold->spread;
-    uint64_t counted = problem->objective.fo;
-    size_t count = problem->points.count;
-    seen->sum = fmax(seen->sum, check_sum(problem, problem->x, count, hold->sum));
+    uint64_t counted = task->problem.objective.fo;
+    size_t count = task->problem.points.count;
+    seen->sum = fmax(seen->sum, check_sum(task, task->iterate.x, count, hold->sum));
     if (spread->job == KF_TRYING) {
-        seen->tried = fmax(seen->tried, check_sum(problem, spread->x, spread->done, spread->sum));
+        seen->tried = fmax(seen->tried, check_sum(task, spread->x, spread->done, spread->sum));
         seen->tries += spread->done > 0 && spread->done < count;
     }
     if (spread->job == KF_GATHERING) {
-        seen->gathered = fmax(seen->gathered, check_gathered(problem, &spread->curvature));
+        seen->gathered = fmax(seen->gathered, check_gathered(&task->problem, &spread->curvature));
         seen->gathers += spread->curvature.points > 0 && spread->curvature.points < count;
     }
     seen->measures += spread->job == KF_MEASURING;
-    problem->objective.fo = counted;
+    task->problem.objective.fo = counted;
 }
 
 /* One push or removal has been made, after which `fo` gradients had been counted at `arrivals` points. */
@@ -111,13 +111,13 @@ static void test_laws(struct tap *tap, const char *method, const char *extra, do
     keepfit_fit *fit = fit_from(text);
     kf_random_seed(&random, 8);
     for (size_t j = 0; j < cloud->count; j++) {
-        uint64_t fo = fit->problem.objective.fo;
+        uint64_t fo = fit->task.problem.objective.fo;
         push_range(fit, cloud, j, j + 1);
         judge(fit, allowance(factor, fo, j), fo, &seen);
-        if (fit->problem.points.count < 10 || kf_random_unit(&random) >= leaving)
+        if (fit->task.problem.points.count < 10 || kf_random_unit(&random) >= leaving)
             continue;
-        fo = fit->problem.objective.fo;
-        TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->problem.points.count)) == KEEPFIT_OK);
+        fo = fit->task.problem.objective.fo;
+        TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->task.problem.points.count)) == KEEPFIT_OK);
         judge(fit, allowance(factor, fo, j + 1), fo, &seen);
     }
     tap_check(tap, seen.cheap, "%s %s: no stage of %d costs more than %g times the mean", method, extra, seen.stages,

@@ -32,22 +32,22 @@ static void sum_of_table(const struct kf_problem *problem, const struct kf_prefi
 }
 
 /* The difference between the mean of the step's direction over all u in the table and the gradient of their mean, at x. */
-static double bias_of_table(struct kf_problem *problem, const struct kf_prefix *prefix, const double *drift, double *x)
+static double bias_of_table(struct kf_task *task, const struct kf_prefix *prefix, const double *drift, double *x)
 {
-    struct kf_objective *objective = &problem->objective;
+    struct kf_objective *objective = &task->problem.objective;
     double mean[64], gradient[64];
-    size_t size = kf_size(problem);
+    size_t size = kf_size(&task->problem);
     struct kf_view here = kf_dense_view(x);
     for (size_t k = 0; k < size; k++)
         mean[k] = drift[k] / prefix->weight;
     for (size_t u = 0; u < prefix->count; u++) {
         struct kf_term term;
-        struct kf_sample sample = kf_prefix_sample(problem, prefix, u);
+        struct kf_sample sample = kf_prefix_sample(&task->problem, prefix, u);
         sample.renew = false;
-        kf_sample_terms(problem, &here, &sample, 1, &term);
+        kf_sample_terms(task, &here, &sample, 1, &term);
         objective->type->add(objective, term.scale / (double)prefix->count, u, term.factors, mean);
     }
-    kf_gradient_sum(objective, x, prefix->count, gradient, NULL, problem->factors[0]);
+    kf_gradient_sum(objective, x, prefix->count, gradient, NULL, task->vectors.factors[0]);
     for (size_t k = 0; k < size; k++)
         gradient[k] /= prefix->weight;
     return largest_difference(size, mean, gradient);
@@ -60,7 +60,7 @@ static void test_table(struct tap *tap, const char *method, const char *loss, co
              iterate);
     struct cloud *cloud = cloud_make(loss, 60, 5, true, inner > 1, 33);
     keepfit_fit *fit = fit_from(text);
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     const struct kf_prefix *prefix = fit->running[0].state;
     bool forced = strcmp(method, "strsaga") == 0, grows = true, counts = true;
     double apart = 0, bias = 0, weight = 0, sum[64], drift[64], x[64];
@@ -69,15 +69,15 @@ static void test_table(struct tap *tap, const char *method, const char *loss, co
     uint64_t fo = 0;
     for (size_t i = 1; i <= cloud->count; i++) {
         push_growing(fit, cloud, i - 1, loss);
-        counts &= problem->objective.fo - fo == inner;
+        counts &= task->problem.objective.fo - fo == inner;
         grows &= prefix->count == (forced ? i : least(i, (inner * i + 1) / 2));
-        kf_drift_read(problem, drift);
-        sum_of_table(problem, prefix, sum);
-        apart = fmax(apart, largest_difference(kf_size(problem), drift, sum));
-        for (size_t k = 0; k < kf_size(problem); k++)
+        kf_drift_read(task, drift);
+        sum_of_table(&task->problem, prefix, sum);
+        apart = fmax(apart, largest_difference(kf_size(&task->problem), drift, sum));
+        for (size_t k = 0; k < kf_size(&task->problem); k++)
             x[k] = kf_random_normal(&random);
-        bias = fmax(bias, bias_of_table(problem, prefix, drift, x));
-        fo = problem->objective.fo;
+        bias = fmax(bias, bias_of_table(task, prefix, drift, x));
+        fo = task->problem.objective.fo;
     }
     for (size_t u = 0; u < prefix->count; u++)
         weight += cloud->point[u].weight;
@@ -212,7 +212,7 @@ static void test_forgetting(struct tap *tap, const char *method, const char *los
         if (j == 30)
             break;
     }
-    size_t filled = 0, each = fit->problem.objective.outputs;
+    size_t filled = 0, each = fit->task.problem.objective.outputs;
     if (strcmp(method, "ssvrg") == 0) {
         const struct kf_ssvrg *ssvrg = fit->running[0].state;
         filled = ssvrg->gathered;
@@ -229,22 +229,22 @@ static void test_forgetting(struct tap *tap, const char *method, const char *los
 }
 
 /* The gradient sum at x of the points that the round has gathered. */
-static void sum_of_round(struct kf_problem *problem, const struct kf_ssvrg *ssvrg, const double *x, double *sum)
+static void sum_of_round(struct kf_task *task, const struct kf_ssvrg *ssvrg, const double *x, double *sum)
 {
     double older[64];
-    size_t i = problem->points.count;
-    kf_gradient_sum(&problem->objective, x, i, sum, NULL, problem->factors[0]);
-    kf_gradient_sum(&problem->objective, x, i - ssvrg->gathered, older, NULL, problem->factors[0]);
-    kf_add(kf_size(problem), -1, older, sum);
+    size_t i = task->problem.points.count;
+    kf_gradient_sum(&task->problem.objective, x, i, sum, NULL, task->vectors.factors[0]);
+    kf_gradient_sum(&task->problem.objective, x, i - ssvrg->gathered, older, NULL, task->vectors.factors[0]);
+    kf_add(kf_size(&task->problem), -1, older, sum);
 }
 
 /* The difference between the mean of the step's direction over the round's points and the gradient of their mean, at some x. The
  * points of a first round are all there are. */
-static double bias_of_round(struct kf_problem *problem, const struct kf_ssvrg *ssvrg, const double *drift)
+static double bias_of_round(struct kf_task *task, const struct kf_ssvrg *ssvrg, const double *drift)
 {
-    struct kf_objective *objective = &problem->objective;
-    size_t size = kf_size(problem), i = problem->points.count;
-    double mean[64], gradient[64], sum[64], x[64], scale = kf_ssvrg_drift_scale(problem, ssvrg);
+    struct kf_objective *objective = &task->problem.objective;
+    size_t size = kf_size(&task->problem), i = task->problem.points.count;
+    double mean[64], gradient[64], sum[64], x[64], scale = kf_ssvrg_drift_scale(&task->problem, ssvrg);
     for (size_t k = 0; k < size; k++) {
         x[k] = sin((double)k + 1);
         mean[k] = scale * drift[k] + 2 * objective->lambda * x[k];
@@ -252,11 +252,11 @@ static double bias_of_round(struct kf_problem *problem, const struct kf_ssvrg *s
     struct kf_view here = kf_dense_view(x);
     for (size_t u = i - ssvrg->gathered; u < i; u++) {
         struct kf_term term;
-        struct kf_sample sample = kf_ssvrg_sample(problem, ssvrg, u, problem->factors[3]);
-        kf_sample_terms(problem, &here, &sample, 1, &term);
+        struct kf_sample sample = kf_ssvrg_sample(task, ssvrg, u, task->vectors.factors[3]);
+        kf_sample_terms(task, &here, &sample, 1, &term);
         objective->type->add(objective, term.scale / (double)ssvrg->gathered, u, term.factors, mean);
     }
-    sum_of_round(problem, ssvrg, x, sum);
+    sum_of_round(task, ssvrg, x, sum);
     for (size_t k = 0; k < size; k++)
         gradient[k] = scale * sum[k] + 2 * objective->lambda * x[k];
     if (ssvrg->gathered == i)
@@ -274,19 +274,19 @@ static void test_anchor(struct tap *tap, const char *loss, const char *iterate)
              loss, iterate);
     struct cloud *cloud = cloud_make(loss, 300, 5, true, true, 35);
     keepfit_fit *fit = fit_from(text);
-    struct kf_problem *problem = &fit->problem;
+    struct kf_task *task = &fit->task;
     const struct kf_ssvrg *ssvrg = fit->running[0].state;
     double apart = 0, bias = 0, sum[64], drift[64];
     for (size_t i = 1; i <= cloud->count; i++) {
         bool gathering = ssvrg->left == 0;
         push_range(fit, cloud, i - 1, i);
-        kf_drift_read(problem, drift);
+        kf_drift_read(task, drift);
         if (gathering) {
-            sum_of_round(problem, ssvrg, ssvrg->anchor, sum);
-            apart = fmax(apart, largest_difference(kf_size(problem), drift, sum));
+            sum_of_round(task, ssvrg, ssvrg->anchor, sum);
+            apart = fmax(apart, largest_difference(kf_size(&task->problem), drift, sum));
         }
         if (gathering && ssvrg->left > 0)
-            bias = fmax(bias, bias_of_round(problem, ssvrg, drift));
+            bias = fmax(bias, bias_of_round(task, ssvrg, drift));
     }
     tap_check(tap, ssvrg->round >= 3 && apart < 1e-12,
               "ssvrg %s, %s: the drift is the gradient sum of the round's points at the anchor (%.1e)", loss, iterate,

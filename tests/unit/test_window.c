@@ -50,16 +50,16 @@ static void test_window(struct tap *tap, const char *method, const char *loss, c
 }
 
 /* So many coordinates that a Hessian is kept while points leave that it was made of, and steps are taken without a pass. */
-static void test_wide_window(struct tap *tap, const char *problem, uint64_t seeds)
+static void test_wide_window(struct tap *tap, const char *task, uint64_t seeds)
 {
-    bool intercept = strstr(problem, "intercept") != NULL;
+    bool intercept = strstr(task, "intercept") != NULL;
     size_t below = 0, stages = 0;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         size_t features = 33 + seed % 10, window = (intercept ? 2 : 6) * features + 5 + seed % 5 * 12;
         char text[300];
-        snprintf(text, sizeof text, "%s method=quadratic lambda=%g epsilon=%g window=%zu", problem,
+        snprintf(text, sizeof text, "%s method=quadratic lambda=%g epsilon=%g window=%zu", task,
                  0.002 * (double)(1 + seed % 7 * 5), seed % 2 ? 1e-3 : 1e-5, window);
-        struct cloud *cloud = cloud_make(strstr(problem, "squared") ? "squared" : "logistic", window + 3 * features,
+        struct cloud *cloud = cloud_make(strstr(task, "squared") ? "squared" : "logistic", window + 3 * features,
                                          features, false, false, seed);
         keepfit_fit *fit = fit_from(text);
         for (size_t j = 0; j < cloud->count; j++) {
@@ -78,7 +78,7 @@ static void test_wide_window(struct tap *tap, const char *problem, uint64_t seed
         free(cloud);
     }
     tap_check(tap, below == 0, "%s, a window and 33 to 42 features: the bound is not below the gap at %zu stages (%zu)",
-              problem, stages, below);
+              task, stages, below);
 }
 
 /* Points leave in any order, between pushes. */
@@ -93,8 +93,8 @@ static void test_removal(struct tap *tap, const char *method, const char *loss)
     bool kept = true;
     for (size_t j = 0; j < cloud->count; j++) {
         push_range(fit, cloud, j, j + 1);
-        while (fit->problem.points.count > 3 && kf_random_below(&random, 2)) {
-            TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->problem.points.count)) == KEEPFIT_OK);
+        while (fit->task.problem.points.count > 3 && kf_random_below(&random, 2)) {
+            TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->task.problem.points.count)) == KEEPFIT_OK);
             kept &= is_kept(fit);
         }
         kept &= is_kept(fit);
@@ -113,13 +113,14 @@ static void test_tracking(struct tap *tap)
     double worst = 0, sum[64], tracked[64];
     for (size_t j = 0; j < cloud->count; j++) {
         push_range(fit, cloud, j, j + 1);
-        struct kf_problem *problem = &fit->problem;
+        struct kf_task *task = &fit->task;
         const struct kf_csvrg *csvrg = fit->running[0].state;
-        if (problem->points.count < 2)
+        if (task->problem.points.count < 2)
             continue;
-        kf_drift_read(problem, tracked);
-        kf_gradient_sum(&problem->objective, csvrg->anchor, problem->points.count, sum, NULL, problem->factors[0]);
-        for (size_t k = 0; k < kf_size(problem); k++)
+        kf_drift_read(task, tracked);
+        kf_gradient_sum(&task->problem.objective, csvrg->anchor, task->problem.points.count, sum, NULL,
+                        task->vectors.factors[0]);
+        for (size_t k = 0; k < kf_size(&task->problem); k++)
             worst = fmax(worst, fabs(sum[k] - tracked[k]));
     }
     tap_check(tap, worst < 1e-11, "csvrg: the tracked gradient equals the recomputed one in a window (%.1e)", worst);
@@ -154,7 +155,7 @@ static void test_names(struct tap *tap)
     right &= keepfit_fit_find(fit, 33, &index) && index == 19 && keepfit_fit_find(fit, 15, &index) && index == 2;
     tap_check(tap, right, "points are found by their arrival, whatever has left");
     tap_check(tap, keepfit_fit_remove(fit, 20) == KEEPFIT_USAGE, "a point that is not there cannot be removed");
-    while (fit->problem.points.count)
+    while (fit->task.problem.points.count)
         TAP_NEED(keepfit_fit_remove(fit, 0) == KEEPFIT_OK);
     push_range(fit, cloud, 33, 50);
     tap_check(tap, is_kept(fit), "all points may leave, and others come");

@@ -2,7 +2,7 @@
  * each formula here adds what that may come to (docs/guarantee.md, "Rounding"). */
 #include <math.h>
 
-#include "iterate/problem.h"
+#include "problem/gap.h"
 #include "kernels/kernels.h"
 
 /* The most of mu that what the gradient may be off by may use up inside a domain. */
@@ -43,7 +43,7 @@ static double bound_of_whole(const struct slope *slope, double mu, const double 
 static double bound_by_projection(const struct slope *slope, double mu)
 {
     const struct kf_problem *problem = slope->problem;
-    double *y = problem->spare, shift = 0, beyond = 0, bound = 0, sizes = 0;
+    double *y = problem->domain.spare, shift = 0, beyond = 0, bound = 0, sizes = 0;
     for (size_t k = 0; k < slope->size; k++)
         y[k] = slope->x[k] - slope->gradient[k] / mu;
     for (size_t k = slope->from; k < slope->size; k++) {
@@ -155,16 +155,17 @@ double kf_gap_bound(const struct kf_problem *problem, const double *x, const dou
     return isfinite(bound) ? bound : NAN;
 }
 
-double kf_gap_bound_of_pass(struct kf_problem *problem, const double *x, double *sum, double *gradient)
+double kf_gap_bound_of_pass(const struct kf_problem *problem, const double *x, double *sum, double *doubt,
+                            double *gradient)
 {
     const struct kf_objective *objective = &problem->objective;
-    struct kf_tracked tracked = {sum, problem->doubt};
+    struct kf_tracked tracked = {sum, doubt};
     if (objective->hidden)
         return NAN;
-    kf_rounding_of_pass(objective, x, problem->doubt);
-    kf_complete_doubt(objective, &tracked, x, problem->doubt);
+    kf_rounding_of_pass(objective, x, doubt);
+    kf_complete_doubt(objective, &tracked, x, doubt);
     kf_complete_gradient(objective, sum, x, gradient);
-    return kf_gap_bound(problem, x, gradient, problem->doubt, 0);
+    return kf_gap_bound(problem, x, gradient, doubt, 0);
 }
 
 double kf_gap_estimate(const struct kf_problem *problem, const double *x, const double *gradient)
