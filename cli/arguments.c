@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 #define AT(field) offsetof(struct arguments, field)
 #define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE | VERIFY | EXPORT | COMPACT)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 /* Whether one method may have it for itself: not what changes the problem, which is one for all, or what the runs set. */
 static bool is_method_option(const char *key)

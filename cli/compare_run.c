@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "compare.h"
-#include "output.h"
-#include "progress.h"
+#include "toolkit/output.h"
+#include "toolkit/progress.h"
 
 struct work {
     struct comparison *comparison;

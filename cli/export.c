@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "stored.h"
 
 /* What has to be known before the first point is written. */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 /* Standard input or output, whichever the name is for. */
 static bool is_standard(const char *name)

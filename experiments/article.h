@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "output.h"
-#include "plot.h"
+#include "toolkit/output.h"
+#include "toolkit/plot.h"
 
 enum verdict { AGREES, AGREES_IN_PART, DISAGREES };
 

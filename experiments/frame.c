@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
-#include "memory.h"
-#include "output.h"
+#include "toolkit/exit_code.h"
+#include "must.h"
+#include "toolkit/output.h"
 
 void frame_start(struct frame *frame, const char *columns)
 {

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "experiment.h"
-#include "memory.h"
-#include "output.h"
-#include "progress.h"
-#include "stop.h"
+#include "must.h"
+#include "toolkit/output.h"
+#include "toolkit/progress.h"
+#include "toolkit/stop.h"
 
 struct work {
     struct unit **queue; /* what is to be done, longest first */

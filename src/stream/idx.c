@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "stream/table.h"
+#include "stream/array_points.h"
 
 #define MOST_DIMENSIONS 4
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/options.h"
-#include "stream/table.h"
+#include "stream/array_points.h"
 #include "stream/token.h"
 
 #define MAGIC "\x93NUMPY"

@@ -13,7 +13,7 @@
 #include "fuzz.h"
 #include "history/journal.h"
 #include "patch.h"
-#include "points.h"
+#include "stream_laws.h"
 #include "power/world.h"
 #include "shelf.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/sum.h"
-#include "exact.h"
+#include "rounding_judge.h"
 
 static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
 #define LOSSES (sizeof losses / sizeof *losses)
