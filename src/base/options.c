@@ -423,13 +423,6 @@ const char *keepfit_options_get(keepfit_options *options, const char *key)
     return NULL;
 }
 
-bool kf_leading_constant(const keepfit_options *options, bool user_written, double *lead)
-{
-    bool unit = options->intercept || (options->hidden && isnan(options->bias));
-    *lead = unit ? 1 : options->bias;
-    return !user_written && !isnan(*lead);
-}
-
 size_t kf_threads(const keepfit_options *options)
 {
     if (options->threads)

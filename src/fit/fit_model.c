@@ -12,12 +12,13 @@ static void copy_text(char to[KF_MODEL_TEXT], const char *from)
 }
 
 /* A layer whose first row, where there is a lead, is the bias. */
-static void copy_layer(const double *x, double lead, size_t rows, size_t columns, double *intercepts, double *weights)
+static void copy_layer(const double *x, const struct kf_lead *lead, size_t rows, size_t columns, double *intercepts,
+                       double *weights)
 {
-    for (size_t k = 0; k < columns && lead != 0; k++)
-        intercepts[k] = lead * x[k];
+    for (size_t k = 0; k < columns && kf_lead_width(lead); k++)
+        intercepts[k] = lead->constant * x[k];
     if (rows)
-        memcpy(weights, x + (lead != 0) * columns, rows * columns * sizeof *weights);
+        memcpy(weights, x + kf_lead_width(lead) * columns, rows * columns * sizeof *weights);
 }
 
 static void copy_weights(keepfit_fit *fit, keepfit_model *model)
@@ -25,10 +26,10 @@ static void copy_weights(keepfit_fit *fit, keepfit_model *model)
     const double *x = kf_centre_read_x(fit);
     size_t outputs = model->outputs, hidden = model->hidden;
     if (!hidden) {
-        copy_layer(x, model->bias, fit->features, outputs, model->intercepts, model->weights);
+        copy_layer(x, &fit->lead, fit->features, outputs, model->intercepts, model->weights);
         return;
     }
-    copy_layer(x, model->bias, fit->features, hidden, model->hidden_intercepts, model->hidden_weights);
+    copy_layer(x, &fit->lead, fit->features, hidden, model->hidden_intercepts, model->hidden_weights);
     const double *second = x + fit->problem.objective.slots * hidden;
     memcpy(model->weights, second, hidden * outputs * sizeof *second);
     memcpy(model->intercepts, second + hidden * outputs, outputs * sizeof *second);
@@ -71,8 +72,7 @@ keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **out)
     copy_text(model->version, KEEPFIT_VERSION_STRING);
     model->lambda = objective->lambda;
     model->epsilon = options->epsilon;
-    if (!kf_fit_lead(fit, &model->bias))
-        model->bias = 0;
+    model->bias = fit->lead.constant;
     model->delta = options->delta;
     model->stages = fit->arrived;
     model->fo = objective->fo;
