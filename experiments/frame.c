@@ -62,7 +62,7 @@ static bool read_row(struct frame *frame, const char *line, double *row)
     return true;
 }
 
-/* The rows after the head; true when the last line tells as many as there were. */
+/* The rows after the head; true when the last line gives as many as there were. */
 static bool read_rows(struct frame *frame, FILE *file)
 {
     char *line = NULL;

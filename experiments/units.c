@@ -24,8 +24,8 @@ struct work {
     int code;
 };
 
-static struct work work = {.lock =
-                               PTHREAD_MUTEX_INITIALIZER}; /* one at a time: units tell their progress from anywhere */
+static struct work work = {
+    .lock = PTHREAD_MUTEX_INITIALIZER}; /* one at a time: units report their progress from anywhere */
 
 struct unit *plan_unit(struct plan *plan, uint64_t run)
 {

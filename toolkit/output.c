@@ -152,7 +152,7 @@ int finish_standard_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    if (code != EXIT_FAILED) /* which has told its reason, most likely this one */
+    if (code != EXIT_FAILED) /* which has given its reason, most likely this one */
         fail(EXIT_FAILED, "standard output: cannot write: %s", strerror(errno));
     return code == EXIT_DONE || code == EXIT_NOT_REACHED ? EXIT_FAILED : code;
 }

@@ -37,7 +37,7 @@ int make_folder(const char *path);
 /* "folder/name", to be freed; NULL: out of memory. */
 char *path_in(const char *folder, const char *name);
 
-/* Flushes standard output and tells whether everything arrived; an exit code. */
+/* Flushes standard output. Returns code, or EXIT_FAILED where something did not arrive. */
 int finish_standard_output(int code);
 
 /* A cell of CSV, in quotes where it needs them. */

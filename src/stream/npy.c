@@ -186,7 +186,7 @@ static keepfit_status check_shape(const struct kf_array *array, keepfit_error *e
     return KEEPFIT_OK;
 }
 
-/* Reads the bytes up to the dictionary and tells its length. */
+/* Reads the bytes up to the dictionary and finds its length. */
 static keepfit_status read_preamble(struct kf_array *array, size_t *length, keepfit_error *error)
 {
     const unsigned char *bytes;

@@ -1,7 +1,7 @@
 /* What must hold of every stream, whatever the bytes are:
  *
  *   - a point that is given out is finite, its weight is not negative, its indices ascend;
- *   - a failure has a status and a message, and is told again when one goes on asking;
+ *   - a failure has a status and a message, and is reported again when one goes on asking;
  *   - the same bytes give the same points and the same end, in however small pieces they arrive;
  *   - the points, written as LIBSVM with 17 digits, are read again as the same points. */
 #ifndef KEEPFIT_FUZZ_STREAM_LAWS_H
