@@ -114,6 +114,7 @@ def main():
             file.write("# The Python package against the library itself\n\nMeasured by `bench/python.py`: processor time on one thread, the "
                        "best of nine runs (of three for the rivals). *Excess* is how far the\nobjective over all rows is above its minimum at the end.\n\n")
             file.write("\n".join(lines) + "\n")
+        subprocess.run([os.path.join(here, "..", "scripts", "wrap"), file.name], check=True)
 
 
 main()
