@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What the guarantee costs: guarantee.py BUILD DATA [--write] [--parts 1,2,...] [--rows N] [--seconds S]
 
-Counts gradients (FOs), and seconds where they matter, for the methods that hold epsilon; docs/guarantee.md tells what they do. Prints
-tables in Markdown; --write also writes bench/guarantee.md, in which parts that were not asked for stay as they are. DATA is the folder with
+Counts gradients (FOs), and seconds where they matter, for the methods that hold epsilon; docs/guarantee.md says what they do. Prints
+tables in Markdown; --write also writes bench/guarantee-results.md, in which parts that were not asked for stay as they are. DATA is the folder with
 the data sets, as gzip or plain files; what it lacks is named as skipped. --rows takes only the first N points of every stream, for a quick
 look; --seconds (300) ends a run of part 3, 4 or 5 that takes longer, and the table says so.
 Part 6 needs scikit-learn.
@@ -70,7 +70,7 @@ def limit(rows=0):
 
 
 def train(path, *options, within=None):
-    """The summary, with "cut" where the time was over (it then tells how far the run came); None: the run failed."""
+    """The summary, with "cut" where the time was over (it then says how far the run came); None: the run failed."""
     command = [keepfit, "train", "--json", "--quiet", "--threads", "1", *map(str, options), path]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     cut = False
@@ -78,7 +78,7 @@ def train(path, *options, within=None):
         out, _ = run.communicate(timeout=within)
     except subprocess.TimeoutExpired:
         cut = True
-        run.terminate()  # keepfit ends the stage and tells its summary
+        run.terminate()  # keepfit ends the stage and prints its summary
         try:
             out, _ = run.communicate(timeout=within)
         except subprocess.TimeoutExpired:
@@ -381,7 +381,7 @@ def written(path):
     return {title: text.strip("\n") for title, text in (s.split("\n", 1) for s in sections)}
 
 
-results = written(os.path.join(here, "guarantee.md"))
+results = written(os.path.join(here, "guarantee-results.md"))
 wanted = option("--parts", "1,2,3,4,5,6").split(",")
 with tempfile.TemporaryDirectory() as folder:
     for number, (title, part) in enumerate(PARTS, 1):
@@ -392,8 +392,9 @@ with tempfile.TemporaryDirectory() as folder:
         part(folder)
         results[title] = "\n".join(lines)
 if "--write" in sys.argv:
-    with open(os.path.join(here, "guarantee.md"), "w") as out:
+    with open(os.path.join(here, "guarantee-results.md"), "w") as out:
         out.write(OPENING)
         for title, _ in PARTS:
             if title in results:
                 out.write("\n## %s\n\n%s\n" % (title, results[title]))
+    subprocess.run([os.path.join(here, "..", "scripts", "wrap"), out.name], check=True)

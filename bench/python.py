@@ -2,7 +2,7 @@
 
 To be run by a Python that has the package (scripts/test makes one in build-venv). BUILD is the folder with the C library's
 bench_blocks; DATA that with a9a. All figures are processor time on one thread; C and Python in turn, the best of nine runs each.
---write writes bench/python.md, which is committed, so that a change shows as a diff.
+--write writes bench/python-results.md, which is committed, so that a change shows as a diff.
 """
 import os
 import subprocess
@@ -110,10 +110,11 @@ def main():
         whole, excess(model, X, y, optimum), theirs, excess(other, X, y, optimum)))
     if "--write" in sys.argv:
         here = os.path.dirname(os.path.abspath(__file__))
-        with open(os.path.join(here, "python.md"), "w", encoding="utf-8") as file:
+        with open(os.path.join(here, "python-results.md"), "w", encoding="utf-8") as file:
             file.write("# The Python package against the library itself\n\nMeasured by `bench/python.py`: processor time on one thread, the "
                        "best of nine runs (of three for the rivals). *Excess* is how far the\nobjective over all rows is above its minimum at the end.\n\n")
             file.write("\n".join(lines) + "\n")
+        subprocess.run([os.path.join(here, "..", "scripts", "wrap"), file.name], check=True)
 
 
 main()

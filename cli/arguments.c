@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 #define AT(field) offsetof(struct arguments, field)
 #define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE | VERIFY | EXPORT | COMPACT)
@@ -31,7 +31,7 @@ static const struct own_option table[] = {
      "liblinear. "
      "Default: libsvm of a journal, json of a model."},
     {"trace", 0, "FILE", "", KEEPFIT_TEXT, AT(trace), TRAIN | COMPARE,
-     "Write a line of CSV a traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
+     "Write CSV, one line for each traced stage: method,run,stage,fo,steps,seconds,objective,optimum,gap,bound."},
     {"trace-stages", 0, "N|all", "50", KEEPFIT_TEXT, AT(trace_stages), TRAIN | COMPARE,
      "How many stages to trace, spaced geometrically, always with the last (a pipe is taken to be a million points "
      "long, or as long as --limit says)."},
@@ -79,7 +79,8 @@ static const struct own_option table[] = {
     {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE | GENERATE | EXPORT,
      "No progress, no summary, no warnings."},
     {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
-     "Read options from lines 'key = value'; flags and the environment (KEEPFIT_LAMBDA=...) go before it."},
+     "Read options from lines 'key = value'; the command line and the environment (KEEPFIT_LAMBDA=...) take "
+     "precedence."},
     {"man", 0, "", "false", KEEPFIT_FLAG, AT(man), HELP, "Print the man page."},
     {"completion", 0, "bash|zsh", "", KEEPFIT_TEXT, AT(completion), HELP, "Print a completion script."},
     {"help", 'h', "", "false", KEEPFIT_FLAG, AT(help), ALL, "Help on the command."},

@@ -4,17 +4,7 @@
 #define KEEPFIT_CLI_ARGUMENTS_H
 
 #include "keepfit.h"
-
-enum exit_code {
-    EXIT_DONE = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-    EXIT_DATA = 3,
-    EXIT_CORRUPT = 4,
-    EXIT_NOT_REACHED = 5,
-    EXIT_INTERRUPTED = 130,
-    EXIT_TERMINATED = 143
-};
+#include "toolkit/exit_code.h"
 
 enum command_id {
     TRAIN = 1,
@@ -105,6 +95,6 @@ int run_export(struct arguments *arguments);
 int run_compact(struct arguments *arguments);
 int run_generate(struct arguments *arguments);
 int run_list(struct arguments *arguments);
-int run_reproduce(struct arguments *arguments); /* experiments/ */
+int run_reproduce(struct arguments *arguments);
 
 #endif

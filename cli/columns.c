@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 #define ROWS_SEEN 1000
 #define FEATURES_MOST 100000

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 static const struct command commands[] = {
     {"train", TRAIN, "[FILE|-]", 0, 1, "keep a model fitted to a stream, within epsilon at every stage",

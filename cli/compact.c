@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 static int compact(const struct arguments *arguments, const keepfit_journal_info *before)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 /* Whether one method may have it for itself: not what changes the problem, which is one for all, or what the runs set. */
 static bool is_method_option(const char *key)
@@ -18,7 +18,7 @@ static bool is_method_option(const char *key)
     for (size_t k = 0; keepfit_option_entry(k, &option); k++)
         if (strcmp(option.key, key) == 0)
             return strcmp(option.group, "method") == 0;
-    return true; /* unknown: told by whoever sets it */
+    return true; /* unknown: reported by whoever sets it */
 }
 
 /* "name:key=value:key=value" into the options of one contestant; text is cut up. */
@@ -46,7 +46,7 @@ static int apply_own_options(struct contestant *contestant, char *text)
     return EXIT_DONE;
 }
 
-/* Options that do not fit a method are told before hours are spent on the others. */
+/* Options that do not fit a method are reported before hours are spent on the others. */
 static int check_contestant(const struct contestant *contestant)
 {
     keepfit_fit *fit = NULL;

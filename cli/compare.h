@@ -11,7 +11,7 @@ struct contestant {
     keepfit_options *options;
 };
 
-/* One method over one seed's stream. rows has one entry a planned stage; `done` tells how many were reached. */
+/* One method over one seed's stream. rows has one entry a planned stage; `done` says how many were reached. */
 struct race {
     struct trace_row *rows;
     size_t done;

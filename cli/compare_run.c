@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "compare.h"
-#include "output.h"
-#include "progress.h"
+#include "toolkit/output.h"
+#include "toolkit/progress.h"
 
 struct work {
     struct comparison *comparison;
@@ -18,7 +18,7 @@ struct work {
     size_t next_run;
     uint64_t stages_done, stages_all; /* over all races */
     struct progress progress;
-    bool failed; /* and it was told why */
+    bool failed; /* and the reason was printed */
     int code;
 };
 
@@ -63,7 +63,7 @@ static uint64_t last_measured(const struct race *race)
     return race->done ? race->rows[race->done - 1].stage : 0;
 }
 
-/* Runs fail for the same reason, most likely: the first one tells it. */
+/* Runs fail for the same reason, most likely: the first one prints it. */
 static bool is_first_failure(struct work *work)
 {
     pthread_mutex_lock(&work->lock);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "report.h"
 
 /* A method's curve over the planned stages: means over the runs that got there, and the band they span. */

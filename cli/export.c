@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "stored.h"
 
 /* What has to be known before the first point is written. */
@@ -185,7 +185,7 @@ static int check_liblinear(const keepfit_description *model)
         return fail(EXIT_DATA, "liblinear has no model with fewer than two classes");
     for (size_t k = 0; k < model->classes; k++)
         if (model->labels[k] != rint(model->labels[k]) || fabs(model->labels[k]) > 2147483647)
-            return fail(EXIT_DATA, "liblinear's labels are whole numbers, and %g is none", model->labels[k]);
+            return fail(EXIT_DATA, "liblinear's labels are whole numbers, and %g is not one", model->labels[k]);
     return EXIT_DONE;
 }
 
@@ -245,7 +245,7 @@ static int export_model(const struct arguments *arguments, const struct model_fo
     keepfit_model_describe(model, &description);
     keepfit_model_schema(model, &schema);
     int code = description.hidden && !format->any
-                   ? fail(EXIT_DATA, "%s: a network is no linear model; it goes out with --to json only",
+                   ? fail(EXIT_DATA, "%s: a network is not a linear model; it can be exported only as json (--to json)",
                           arguments->positional[0])
                    : format->write(file, model);
     if (code == EXIT_DONE && !format->names)
@@ -275,7 +275,7 @@ static int write_points(const char *folder, const struct point_format *format, s
     }
     keepfit_journal_close(journal);
     if (ferror(file))
-        return EXIT_DONE; /* told when the output is closed */
+        return EXIT_DONE; /* reported when the output is closed */
     return written == extent->points ? EXIT_DONE : fail(EXIT_FAILED, "%s: the journal has changed meanwhile", folder);
 }
 

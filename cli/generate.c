@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
-#include "random.h"
+#include "toolkit/output.h"
+#include "toolkit/draw.h"
 
 /* Everything a stream is made of. */
 struct recipe {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 #define WIDTH 98
 
@@ -112,7 +112,7 @@ void help_overview(void)
     for (size_t k = 0; command_entry(k); k++)
         printf("  %-9s  %s\n", command_entry(k)->name, command_entry(k)->summary);
     printf(
-        "\n'keepfit help COMMAND' tells its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data,\n"
+        "\n'keepfit help COMMAND' lists its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data,\n"
         "4 corrupt file, 5 epsilon not reached, or not proved.\n");
 }
 
@@ -185,7 +185,8 @@ static void print_man(void)
     }
     fputs(".SH ENVIRONMENT\nEvery option can be set by a variable: KEEPFIT_LAMBDA for \\-\\-lambda, and so on. Options "
           "on the "
-          "command line go first, then the environment, then \\-\\-config.\n.SH \"EXIT STATUS\"\n0 done, 1 failed at "
+          "command line take precedence over the environment, and that over \\-\\-config.\n.SH \"EXIT STATUS\"\n0 "
+          "done, 1 failed at "
           "run time, "
           "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached or not proved at some stage, 130 and "
           "143 "

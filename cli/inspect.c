@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "stored.h"
 
 /* names may be NULL: the rows are numbered. */

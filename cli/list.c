@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 static const struct {
     const char *name;

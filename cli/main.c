@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 static int show_version(void)
 {
@@ -13,7 +13,7 @@ static int show_version(void)
 static int run(int count, char **words)
 {
     if (count < 2) {
-        fprintf(stderr, "usage: keepfit COMMAND [options] ...   ('keepfit --help' tells more)\n");
+        fprintf(stderr, "usage: keepfit COMMAND [options] ...   (see 'keepfit --help')\n");
         return EXIT_USAGE;
     }
     if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0) {

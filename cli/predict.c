@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "predict_columns.h"
 #include "stored.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "stored.h"
 
 /* ---- a model at work ---- */

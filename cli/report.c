@@ -2,8 +2,8 @@
  */
 #include "report.h"
 
-#include "page.h"
-#include "plot_text.h"
+#include "toolkit/page.h"
+#include "toolkit/plot_text.h"
 #include "report_table.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef KEEPFIT_CLI_REPORT_H
 #define KEEPFIT_CLI_REPORT_H
 
-#include "plot.h"
+#include "toolkit/plot.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  */
 #include "report_table.h"
 
-#include "plot_text.h"
+#include "toolkit/plot_text.h"
 
 #include <math.h>
 #include <string.h>

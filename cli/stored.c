@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 enum stored_kind stored_kind(const char *path)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 #include "stored.h"
 
 #define POINTS_LEAST 10 /* fewer have few values by accident */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 int trace_plan_read(struct trace_plan *plan, const char *text, uint64_t total)
 {

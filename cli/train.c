@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
-#include "stop.h"
+#include "toolkit/output.h"
+#include "toolkit/stop.h"
 #include "train_check.h"
 
 #define EARLY_STAGE 100 /* of a live stream, whose end may be far: what looks wrong by then is said */

@@ -5,8 +5,8 @@
 
 #include "arguments.h"
 #include "columns.h"
-#include "output.h"
-#include "progress.h"
+#include "toolkit/output.h"
+#include "toolkit/progress.h"
 #include "taken.h"
 #include "trace.h"
 

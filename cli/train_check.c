@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "toolkit/output.h"
 
 /* Standard input or output, whichever the name is for. */
 static bool is_standard(const char *name)
@@ -56,7 +56,7 @@ static int check_journal_options(const struct arguments *arguments)
     return EXIT_DONE;
 }
 
-/* What cannot be written is told before the work, not after it. */
+/* What cannot be written is reported before the work, not after it. */
 static int check_outputs(const struct arguments *arguments)
 {
     const char *data = train_data(arguments);

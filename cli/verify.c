@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "arguments.h"
-#include "output.h"
+#include "toolkit/output.h"
 #include "stored.h"
 
 /* The first thing that is wrong, or that nothing is. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
-#include "memory.h"
-#include "page.h"
-#include "plot_text.h"
+#include "toolkit/exit_code.h"
+#include "must.h"
+#include "toolkit/page.h"
+#include "toolkit/plot_text.h"
 
 enum { text_limit = 4096 };
 

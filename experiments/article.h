@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "output.h"
-#include "plot.h"
+#include "toolkit/output.h"
+#include "toolkit/plot.h"
 
 enum verdict { AGREES, AGREES_IN_PART, DISAGREES };
 
@@ -49,7 +49,7 @@ void article_figure(struct article *article, const char *name, const struct plot
 void article_finding(struct article *article, enum verdict verdict, const char *claim, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* A verdict on one figure, which is part of a finding told elsewhere and not counted again. */
+/* A verdict on one figure, which is part of a finding reported elsewhere and not counted again. */
 void article_remark(struct article *article, enum verdict verdict, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* All of them, some, or none. */

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "instance.h"
-#include "output.h"
+#include "toolkit/output.h"
 
 #define NEAR_ONE 1.1
 #define FOUR 4.0

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "checksum.h"
-#include "memory.h"
-#include "output.h"
+#include "must.h"
+#include "toolkit/output.h"
 
 struct data_set {
     const char *name, *origin, *checksum;

@@ -24,7 +24,7 @@ struct data_file {
     bool expected;     /* the content is the one that the figures in docs/reproduction.md were made from */
 };
 
-/* Finds or makes the file of this name, which must be in the table. Returns an exit code; a file that is missing is told
+/* Finds or makes the file of this name, which must be in the table. Returns an exit code; a file that is missing is reported
  * with its origin and checksum. */
 int data_find(const struct data_folder *folder, const char *name, struct data_file *file);
 

@@ -3,7 +3,7 @@
 
 #include "complexity.h"
 #include "lower_bound.h"
-#include "network.h"
+#include "network_study.h"
 #include "ridge.h"
 #include "theorems.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
-#include "memory.h"
-#include "output.h"
+#include "toolkit/exit_code.h"
+#include "must.h"
+#include "toolkit/output.h"
 
 void frame_start(struct frame *frame, const char *columns)
 {
@@ -62,7 +62,7 @@ static bool read_row(struct frame *frame, const char *line, double *row)
     return true;
 }
 
-/* The rows after the head; true when the last line tells as many as there were. */
+/* The rows after the head; true when the last line gives as many as there were. */
 static bool read_rows(struct frame *frame, FILE *file)
 {
     char *line = NULL;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
-#include "memory.h"
-#include "output.h"
-#include "random.h"
+#include "toolkit/exit_code.h"
+#include "must.h"
+#include "toolkit/output.h"
+#include "toolkit/draw.h"
 
 enum { digits = 10 };
 

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "arguments.h"
-#include "memory.h"
-#include "optimum.h"
-#include "output.h"
-#include "random.h"
+#include "toolkit/exit_code.h"
+#include "must.h"
+#include "ridge_optimum.h"
+#include "toolkit/output.h"
+#include "toolkit/draw.h"
 #include "runs.h"
 
 struct instance instance_make(double condition)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "complexity.h"
 #include "instance.h"
 

@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "article.h"
-#include "memory.h"
-#include "optimum.h"
-#include "output.h"
-#include "random.h"
+#include "must.h"
+#include "ridge_optimum.h"
+#include "toolkit/output.h"
+#include "toolkit/draw.h"
 #include "runs.h"
 #include "statistics.h"
 

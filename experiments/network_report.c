@@ -4,7 +4,7 @@
 
 #include "article.h"
 #include "data.h"
-#include "network.h"
+#include "network_study.h"
 #include "runs.h"
 
 static const char *const names[NETWORK_METHODS] = {[NETWORK_SGD] = "sgd",

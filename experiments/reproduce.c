@@ -1,17 +1,19 @@
-/* reproduce.c - the command: which experiments, the work, the report. */
+/* reproduce.c - which experiments, the work, the report. */
 #define _POSIX_C_SOURCE 200809L
+#include "reproduce.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
 #include "article.h"
 #include "data.h"
 #include "experiment.h"
-#include "memory.h"
-#include "output.h"
-#include "stop.h"
+#include "must.h"
+#include "toolkit/exit_code.h"
+#include "toolkit/output.h"
+#include "toolkit/stop.h"
 
 static bool is_chosen(const char *word, const struct experiment *experiment)
 {
@@ -75,7 +77,7 @@ static int write_report(const struct plan *plan, const char *word, const size_t 
     return article_finish(&article, "The paper's evaluation, reproduced", subject);
 }
 
-static int reproduce(struct plan *plan, const char *word)
+static int run_plan(struct plan *plan, const char *word)
 {
     size_t begins[16];
     int code = make_folder(plan->setting->out);
@@ -91,24 +93,25 @@ static int reproduce(struct plan *plan, const char *word)
     return code;
 }
 
-int run_reproduce(struct arguments *arguments)
+int reproduce(const struct reproduction *wanted)
 {
-    keepfit_options *options = arguments->options;
-    int code = check_word(arguments->positional[0]);
+    int code = check_word(wanted->word);
     if (code != EXIT_DONE)
         return code;
-    struct data_folder data = {.path = arguments->data, .out = arguments->out};
-    data.seed = strtoull(keepfit_options_get(options, "seed"), NULL, 10);
-    struct setting setting = {
-        .data = &data, .out = arguments->out, .quick = arguments->quick, .quiet = arguments->quiet, .seed = data.seed};
-    setting.threads = strtoull(keepfit_options_get(options, "threads"), NULL, 10);
+    struct data_folder data = {.path = wanted->data, .out = wanted->out, .seed = wanted->seed};
+    struct setting setting = {.data = &data,
+                              .out = wanted->out,
+                              .quick = wanted->quick,
+                              .quiet = wanted->quiet,
+                              .seed = wanted->seed,
+                              .threads = wanted->threads};
     if (setting.threads == 0)
         setting.threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (!data.path && needs_data(arguments->positional[0]))
+    if (!data.path && needs_data(wanted->word))
         warn("no --data folder (or KEEPFIT_DATA): made-up data of the same shape takes the place of the real sets");
     stop_watch();
     struct plan plan = {.setting = &setting};
-    code = reproduce(&plan, arguments->positional[0]);
+    code = run_plan(&plan, wanted->word);
     if (code == EXIT_DONE && !setting.quiet)
         fprintf(stderr, "keepfit: report in %s/report.html\n", setting.out);
     return code;

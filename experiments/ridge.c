@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "data.h"
-#include "memory.h"
-#include "optimum.h"
-#include "output.h"
+#include "must.h"
+#include "ridge_optimum.h"
+#include "toolkit/output.h"
 #include "runs.h"
 
 const struct ridge_set ridge_sets[RIDGE_SETS] = {{"breast-cancer", 0.0522, 414},

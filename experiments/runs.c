@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
-#include "memory.h"
-#include "output.h"
+#include "toolkit/exit_code.h"
+#include "must.h"
+#include "toolkit/output.h"
 #include "statistics.h"
 
 int options_start(const char *options, uint64_t seed, keepfit_options **made)

@@ -4,7 +4,7 @@
 
 #include "experiment.h"
 #include "keepfit.h"
-#include "plot.h"
+#include "toolkit/plot.h"
 
 /* options: "loss=squared lambda=1e-3 ...", in the order in which they are set. The seed is added, and one thread: the units
  * have the others. Returns an exit code. */

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "data.h"
-#include "output.h"
-#include "random.h"
+#include "toolkit/output.h"
+#include "toolkit/draw.h"
 
 enum { side = 28, spots = 8, digits = 10 };
 

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "instance.h"
-#include "memory.h"
-#include "optimum.h"
-#include "random.h"
+#include "must.h"
+#include "ridge_optimum.h"
+#include "toolkit/draw.h"
 #include "runs.h"
 
 static const char columns[] = "stage,gap,start,bias,variance,path,distance,anchor,full,fo,library_fo,library_gap,next";

@@ -5,7 +5,7 @@
 
 #include "article.h"
 #include "instance.h"
-#include "memory.h"
+#include "must.h"
 #include "statistics.h"
 #include "theorems.h"
 

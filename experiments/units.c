@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "arguments.h"
+#include "toolkit/exit_code.h"
 #include "experiment.h"
-#include "memory.h"
-#include "output.h"
-#include "progress.h"
-#include "stop.h"
+#include "must.h"
+#include "toolkit/output.h"
+#include "toolkit/progress.h"
+#include "toolkit/stop.h"
 
 struct work {
     struct unit **queue; /* what is to be done, longest first */
@@ -24,8 +24,8 @@ struct work {
     int code;
 };
 
-static struct work work = {.lock =
-                               PTHREAD_MUTEX_INITIALIZER}; /* one at a time: units tell their progress from anywhere */
+static struct work work = {
+    .lock = PTHREAD_MUTEX_INITIALIZER}; /* one at a time: units report their progress from anywhere */
 
 struct unit *plan_unit(struct plan *plan, uint64_t run)
 {

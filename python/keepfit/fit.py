@@ -56,7 +56,7 @@ REPORT_FIELDS = [name.rstrip("_") for name in Stage._fields]
 
 
 class Measurement(NamedTuple):
-    """What a pass over the points tells; NaN where it was not asked for, or is not to be had."""
+    """What a pass over the points measures; NaN where it was not asked for, or is not to be had."""
 
     objective: float
     bound: float
@@ -90,7 +90,7 @@ def compressed(X):
         X.sum_duplicates()
         arrays, state = _arrays(X)
     if state:
-        raise ValueError("the compressed rows do not fit together: check_format tells more")
+        raise ValueError("the compressed rows do not fit together: check_format says why")
     return arrays
 
 

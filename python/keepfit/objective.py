@@ -33,7 +33,7 @@ class Objective:
         return raised
 
     def attempt(self, function: Callable, *arguments):
-        """The function's value, or None if it raised; then it is not called again before the exception was told. Ctrl-C lets
+        """The function's value, or None if it raised; then it is not called again before the exception is raised. Ctrl-C lets
         the stage end before it counts."""
         if self.raised is not None and not isinstance(self.raised, KeyboardInterrupt):
             return None

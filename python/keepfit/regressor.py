@@ -37,9 +37,9 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         least objective, or "stat" (divided by the number of rows).
     guarantee : "proved" or "estimate"
     method : str
-        ``keepfit.METHODS`` tells them.
+        ``keepfit.METHODS`` lists them.
     stage_budget : int, optional
-        At most so many gradients a call; a ``ConvergenceWarning`` tells when they were not enough.
+        At most so many gradients a call; a ``ConvergenceWarning`` says so when they were not enough.
     window : int, optional
         Fit the newest so many rows only.
     delta : float

@@ -65,13 +65,13 @@ static const struct row table[] = {
     TEXT("domain", "none|ball:R|box:LO:HI|simplex", "none", "problem", domain,
          "The convex set that the model stays in."),
 
-    TEXT("method", "NAME", "auto", "method", method, "How the model is kept; 'keepfit list methods' tells them."),
+    TEXT("method", "NAME", "auto", "method", method, "How the model is kept (see 'keepfit list methods')."),
     REAL("epsilon", "E", "0.001", "method", epsilon, 0, 1e300, true,
          "How far above the best possible objective the model may be, at every stage."),
-    CHOICE(
-        "epsilon-kind", "absolute|relative|stat", "absolute", "method", epsilon_kind,
-        "What epsilon is: a gap as it is; a share of the best possible objective; or, divided by the number of points, "
-        "the accuracy to which the data tell anything."),
+    CHOICE("epsilon-kind", "absolute|relative|stat", "absolute", "method", epsilon_kind,
+           "What epsilon is: absolute, a gap; relative, a share of the best possible objective; stat, a gap once "
+           "divided by "
+           "the number of points, which is the statistical accuracy of the data."),
     CHOICE(
         "guarantee", "proved|estimate", "proved", "method", guarantee,
         "Whether every stage is proved to meet epsilon, or stages may rely on an estimate from remembered gradients, "
@@ -93,7 +93,7 @@ static const struct row table[] = {
          "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
          "output until the stream has grown by the share A (0.002)."),
     COUNT("inner", "T", "", "method", inner, 1, 1e15,
-          "Inner steps a stage (or an epoch, for svrg, sarah, katyusha; at most, a round, for ssvrg)."),
+          "Inner steps a stage (an epoch for svrg, sarah and katyusha; for ssvrg, the most that a round may take)."),
     COUNT("outer", "S", "", "method", outer, 1, 1e15, "Epochs a stage, for svrg, sarah and katyusha."),
     TEXT("step", "S|RULE", "", "method", step,
          "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); paper, as printed there (1/(lambda*t), "
@@ -119,7 +119,7 @@ static const struct row table[] = {
     COUNT("threads", "N", "", "method", threads, 1, 1024,
           "Threads (default: as many as there are processors); the result is the same for any number."),
 
-    TEXT("format", "auto|NAME", "auto", "data", format, "Format of the data; 'keepfit list formats' tells them."),
+    TEXT("format", "auto|NAME", "auto", "data", format, "Format of the data (see 'keepfit list formats')."),
     FLAG("shuffle", "data", shuffle, "Visit the rows in an order drawn from the seed (reads all first)."),
     COUNT("limit", "N", "", "data", limit, 1, 1e18, "Use at most N points, counted after the shuffle."),
     CHOICE("scale", "none|columns|rows|minmax", "none", "data", scale,
@@ -145,10 +145,10 @@ static const struct row table[] = {
     FLAG("accept-cut", "data", accept_cut,
          "Take a last line without a newline as it is, from a pipe too, and without a warning."),
 
-    CHOICE("extra-features", "error|ignore", "error", "predict", extra_features,
-           "What features do that the model does not have, in sparse rows or named columns: make the row or the file a "
-           "bad one, or "
-           "nothing."),
+    CHOICE(
+        "extra-features", "error|ignore", "error", "predict", extra_features,
+        "What to do with features that the model does not have, in sparse rows or named columns: refuse the row or the "
+        "file, or ignore them."),
 
     TEXT("journal", "DIR", "", "journal", journal,
          "Keep all points in this folder, durably, and go on from there when it already holds some. The journal "
@@ -156,7 +156,8 @@ static const struct row table[] = {
          "the problem and the method; what is not given again is taken from it."),
     TEXT("sync", "always|batch:N|interval:MS|none", "always", "journal", sync,
          "When a point is safe from a power cut: before the push returns; N points at a time, one such batch while the "
-         "next is gathered; when a point comes and MS milliseconds have passed; or when the system likes."),
+         "next is gathered; when a point comes and MS milliseconds have passed; or whenever the operating system "
+         "writes."),
     COUNT("segment-bytes", "N", "67108864", "journal", segment_bytes, 4096, 1e15,
           "Begin a new file of the journal after so many bytes."),
     REAL("checkpoint-seconds", "S", "60", "journal", checkpoint_seconds, 0, 1e9, false,
@@ -421,13 +422,6 @@ const char *keepfit_options_get(keepfit_options *options, const char *key)
         return *(char *const *)field ? *(char *const *)field : "";
     }
     return NULL;
-}
-
-bool kf_leading_constant(const keepfit_options *options, bool user_written, double *lead)
-{
-    bool unit = options->intercept || (options->hidden && isnan(options->bias));
-    *lead = unit ? 1 : options->bias;
-    return !user_written && !isnan(*lead);
 }
 
 size_t kf_threads(const keepfit_options *options)

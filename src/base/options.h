@@ -67,10 +67,6 @@ struct keepfit_options {
 keepfit_status kf_options_put(keepfit_options *options, const char *key, const char *value, bool given,
                               keepfit_error *error);
 
-/* Whether each row is kept with a constant in front of it, and which: the bias, or the 1 of an intercept or of a network's biases. Journals
- * made by any version hold their rows so. A user-written objective gets its points as they came. */
-bool kf_leading_constant(const keepfit_options *options, bool user_written, double *lead);
-
 /* How many threads to use: those asked for, or one a processor. */
 size_t kf_threads(const keepfit_options *options);
 

@@ -73,7 +73,7 @@ static keepfit_status apply_line(keepfit_options *options, char *line, const cha
 {
     char *key = strchr(line, ' '), *value = key ? strchr(key + 1, ' ') : NULL;
     if (!value)
-        return kf_fail(error, KEEPFIT_CORRUPT, "%s: its settings have a line that is none: '%s'", from, line);
+        return kf_fail(error, KEEPFIT_CORRUPT, "%s: invalid line in its settings: '%s'", from, line);
     *key++ = *value++ = '\0';
     const char *here = keepfit_options_get(options, key);
     if (!here)

@@ -5,7 +5,7 @@
  *   set lambda 0.1          an option that was given
  *   default epsilon 0.001   an option that was not
  *
- * Options that define the problem and how it is solved are there; those that only tell how fast or where to are not, and may differ
+ * Options that define the problem and how it is solved are there; those that only say how fast or where to are not, and may differ
  * from run to run. */
 #ifndef KF_SETTINGS_H
 #define KF_SETTINGS_H

@@ -55,7 +55,8 @@ static struct wide shifted(const struct kf_centres *centres, const double *x, si
     struct wide sum = {0};
     wide_add(&sum, x[k]);
     for (size_t c = 0; c < centres->count; c++)
-        wide_add_product(&sum, x[((size_t)centres->at[c].column + 1) * outputs + k], sign * centres->at[c].value);
+        wide_add_product(&sum, x[kf_slot_behind_lead(centres->at[c].column) * outputs + k],
+                         sign * centres->at[c].value);
     return sum;
 }
 
@@ -77,8 +78,8 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
 {
     const struct kf_objective *objective = &fit->task.problem.objective;
     size_t outputs = objective->outputs;
-    double square = 0, lead = 1;
-    bool biased = kf_fit_lead(fit, &lead) && lead != 1;
+    double square = 0, lead = fit->lead.constant;
+    bool biased = fit->lead.there && lead != 1;
     if (!(fit->centres.count || biased) || !isfinite(bound))
         return bound;
     const double *x = kf_read(&fit->task);
@@ -98,9 +99,7 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
 static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, uint32_t *column)
 {
     struct kf_points *points = &fit->task.problem.points, made = {0};
-    double lead;
     enum kf_centred outcome = KF_CENTRED;
-    kf_fit_lead(fit, &lead);
     for (size_t j = 0; j < points->count && outcome == KF_CENTRED; j++) {
         const struct kf_place *place = &points->place[j];
         keepfit_point point = {.target = place->target, .weight = place->weight};
@@ -111,7 +110,7 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
         if (outcome != KF_CENTRED)
             break;
         point.row = centred.row;
-        if (kf_points_append(&made, &point, &lead))
+        if (kf_points_append(&made, &point, &fit->lead))
             made.place[j].filled = centred.filled;
         else
             outcome = KF_CENTRED_MEMORY;
@@ -213,18 +212,11 @@ bool kf_centre_read_row(keepfit_fit *fit, size_t j, keepfit_row *row)
     const struct kf_points *points = &fit->task.problem.points;
     if (fit->centres.count)
         return kf_centres_undo(&fit->centres, points, j, row);
-    *row = kf_points_row(points, j);
-    if (!kf_fit_has_lead(fit))
-        return true;
-    row->count--;
-    row->value++;
-    if (!row->index)
-        return true;
-    if (!KF_RESERVE(fit->indices, fit->indices_capacity, row->count + 1))
+    keepfit_row kept = kf_points_row(points, j);
+    bool moved = kept.index && kf_lead_width(&fit->lead);
+    if (moved && !KF_RESERVE(fit->indices, fit->indices_capacity, kept.count))
         return false;
-    for (size_t k = 0; k < row->count; k++)
-        fit->indices[k] = row->index[k + 1] - 1;
-    row->index = fit->indices;
+    *row = kf_lead_strip(&fit->lead, &kept, fit->indices);
     return true;
 }
 

@@ -182,10 +182,7 @@ keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point)
         return KEEPFIT_OK;
     struct kf_writer *writer = &fit->durable->journal.writer;
     uint64_t segment = writer->first;
-    double lead;
-    bool leads = kf_fit_lead(fit, &lead);
-    return recorded(fit, kf_writer_point(writer, writer->arrived + 1, point, leads ? &lead : NULL, &fit->error),
-                    segment);
+    return recorded(fit, kf_writer_point(writer, writer->arrived + 1, point, &fit->lead, &fit->error), segment);
 }
 
 keepfit_status kf_durable_block(keepfit_fit *fit, size_t count)
@@ -362,13 +359,11 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     const struct kf_journal *journal = &fit->durable->journal;
     struct kf_archive archive = {0};
     keepfit_status status = kf_schema_is_empty(&fit->schema) ? KEEPFIT_OK : write_names(writer, &fit->schema, error);
-    double lead;
-    bool leads = kf_fit_lead(fit, &lead);
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
         keepfit_point point;
         status = keepfit_fit_point(fit, j, &point);
         if (status == KEEPFIT_OK)
-            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, leads ? &lead : NULL, error);
+            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, &fit->lead, error);
     }
     if (status == KEEPFIT_OK)
         status = kf_writer_sync(writer, error);

@@ -55,7 +55,7 @@ static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block
     }
 }
 
-/* Checks all of the block, and tells what sizes it asks for. On failure error->line is the row's number, from 1. */
+/* Checks all of the block, and finds what sizes it asks for. On failure error->line is the row's number, from 1. */
 static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *block, struct prospect *prospect,
                                   keepfit_error *error)
 {

@@ -66,6 +66,7 @@ static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 {
     struct kf_objective *objective = &fit->task.problem.objective;
     const keepfit_options *options = fit->options;
+    fit->lead = kf_lead_of(options, callbacks != NULL);
     objective->lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
     if (callbacks) {
         fit->callbacks = *callbacks;
@@ -82,17 +83,6 @@ static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
         fit->labels.kind = objective->loss->targets;
     }
     return !callbacks || fit->objective_name;
-}
-
-bool kf_fit_lead(const keepfit_fit *fit, double *lead)
-{
-    return kf_leading_constant(fit->options, fit->task.problem.objective.callbacks, lead);
-}
-
-bool kf_fit_has_lead(const keepfit_fit *fit)
-{
-    double lead;
-    return kf_fit_lead(fit, &lead);
 }
 
 static keepfit_status refuse_method(const char *name, keepfit_error *error)
@@ -123,7 +113,7 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     if (status != KEEPFIT_OK)
         return status;
     bool whole = set_up_objective(fit, callbacks);
-    size_t slots = callbacks ? callbacks->dimension : kf_fit_has_lead(fit);
+    size_t slots = callbacks ? callbacks->dimension : kf_lead_width(&fit->lead);
     if (!whole || !kf_task_resize(&fit->task, slots, 1))
         return kf_fail_memory(error);
     return kf_fit_choose(fit, error);
@@ -271,7 +261,7 @@ bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
     struct kf_objective *objective = &fit->task.problem.objective;
     if (objective->callbacks)
         return true;
-    size_t slots = features + kf_fit_has_lead(fit), outputs = objective->outputs;
+    size_t slots = features + kf_lead_width(&fit->lead), outputs = objective->outputs;
     if (slots < objective->slots)
         slots = objective->slots;
     if (fit->labels.kind == KF_MANY_CLASSES && classes > outputs) {
@@ -308,7 +298,6 @@ bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
 static bool take_in(keepfit_fit *fit, const keepfit_point *point)
 {
     keepfit_point mapped = *point;
-    double lead;
     struct kf_points *points = &fit->task.problem.points;
     struct kf_centred_row centred;
     if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
@@ -319,7 +308,7 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point)
         return kf_points_append_lent(points, &place);
     }
     mapped.row = centred.row;
-    if (!kf_points_append(points, &mapped, kf_fit_lead(fit, &lead) ? &lead : NULL))
+    if (!kf_points_append(points, &mapped, &fit->lead))
         return false;
     points->place[points->count - 1].filled = centred.filled;
     return true;

@@ -62,6 +62,7 @@ struct keepfit_fit {
     keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
     char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
     struct kf_task task;
+    struct kf_lead lead; /* of the rows that are kept */
     struct kf_labels labels;
     struct kf_schema schema; /* what people call features and classes */
 
@@ -139,10 +140,6 @@ void kf_fit_forget(keepfit_fit *fit);
 void kf_fit_compute_constants(keepfit_fit *fit);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
 bool kf_fit_drop(keepfit_fit *fit, size_t j);
-
-/* kf_leading_constant of this fit. */
-bool kf_fit_lead(const keepfit_fit *fit, double *lead);
-bool kf_fit_has_lead(const keepfit_fit *fit);
 
 /* One point of a block, up to the stage's end, which comes once for all. */
 keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point);

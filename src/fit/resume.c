@@ -127,10 +127,9 @@ struct replay {
 
 static keepfit_status replay_point(keepfit_fit *fit, struct replay *replay, const struct kf_record *record)
 {
-    double lead;
     if (!KF_RESERVE(replay->index, replay->index_capacity, (size_t)record->count + 1))
         return kf_fail_memory(&fit->error);
-    keepfit_point point = kf_record_point(record, kf_fit_lead(fit, &lead), replay->index);
+    keepfit_point point = kf_record_point(record, &fit->lead, replay->index);
     struct kf_place place = kf_durable_place(record);
     if (record->arrival != fit->arrived + 1)
         return kf_fail(&fit->error, KEEPFIT_CORRUPT, "points are out of order");

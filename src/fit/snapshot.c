@@ -65,7 +65,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     kf_fit_archive_tally(fit, archive);
-    size_t slots = fit->task.problem.objective.slots - kf_fit_has_lead(fit);
+    size_t slots = fit->task.problem.objective.slots - kf_lead_width(&fit->lead);
     kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->task.problem.objective.loss));
     fit->left = (size_t)left;
 }
@@ -105,8 +105,7 @@ keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
 
 bool kf_snapshot_recall(keepfit_fit *fit, const keepfit_point *point)
 {
-    double lead;
-    return kf_points_append(&fit->task.problem.points, point, kf_fit_lead(fit, &lead) ? &lead : NULL);
+    return kf_points_append(&fit->task.problem.points, point, &fit->lead);
 }
 
 /* The points' targets, as they came, become what the labels make of them. False: one is unknown, or a row is too wide. */

@@ -117,7 +117,7 @@ static const double *find_entry(const keepfit_row *row, uint32_t column)
 struct kf_cell kf_centres_cell(const struct kf_points *points, size_t j, struct kf_centre centre)
 {
     keepfit_row row = kf_points_row(points, j);
-    const double *entry = find_entry(&row, centre.column + 1);
+    const double *entry = find_entry(&row, (uint32_t)kf_slot_behind_lead(centre.column));
     if (!entry)
         return (struct kf_cell){0, false};
     return (struct kf_cell){*entry, centre.value == 0 || !points->place[j].filled || *entry != -centre.value};

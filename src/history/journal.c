@@ -52,9 +52,8 @@ static keepfit_status find_generation(struct kf_journal *journal, bool writing, 
         journal->home = generation_path(journal, journal->generation, "");
         status = journal->home ? KEEPFIT_OK : kf_fail_memory(error);
     } else if (foreign && writing) {
-        status =
-            kf_fail(error, KEEPFIT_USAGE, "%s: is no journal, and holds other things ('%s'), so none is made there",
-                    journal->folder, foreign);
+        status = kf_fail(error, KEEPFIT_USAGE, "%s: is not a journal and is not empty ('%s'), so none is made there",
+                         journal->folder, foreign);
     } else if (!writing) {
         status = kf_fail(error, KEEPFIT_IO, "%s: there is no journal in this folder", journal->folder);
     }

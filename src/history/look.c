@@ -13,7 +13,7 @@
 struct keepfit_journal {
     struct kf_journal inner;
     char *settings;
-    bool lead;
+    struct kf_lead lead;
     struct kf_presence presence;
     struct kf_schema schema;
     struct kf_cursor cursor;
@@ -42,8 +42,7 @@ static keepfit_status read_settings(keepfit_journal *journal, keepfit_error *err
                 kf_fail(error, KEEPFIT_CORRUPT, "%s: the journal's settings cannot be read", journal->inner.folder);
     }
     if (status == KEEPFIT_OK) {
-        double constant;
-        journal->lead = kf_leading_constant(options, parts.objective_length > 0, &constant);
+        journal->lead = kf_lead_of(options, parts.objective_length > 0);
         journal->presence.window = options->window;
     }
     keepfit_error *damage = &journal->inner.damage;
@@ -170,7 +169,7 @@ keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *poi
             continue;
         if (!KF_RESERVE(journal->index, journal->index_capacity, (size_t)record->count + 1))
             return KEEPFIT_NO_MEMORY;
-        *point = kf_record_point(record, journal->lead, journal->index);
+        *point = kf_record_point(record, &journal->lead, journal->index);
         if (arrival)
             *arrival = record->arrival;
         return KEEPFIT_OK;

@@ -93,35 +93,6 @@ static double *take_space(struct kf_points *points, size_t doubles)
     return space;
 }
 
-/* Indices that ascend strictly and end at count-1 are 0 .. count-1. */
-static bool is_dense(const keepfit_row *row)
-{
-    return !row->index || row->count == 0 || row->index[row->count - 1] == row->count - 1;
-}
-
-struct kf_shape kf_row_shape(const keepfit_row *row, const double *lead)
-{
-    bool dense = is_dense(row);
-    size_t count = row->count + (lead != NULL);
-    return (struct kf_shape){count, dense ? count : count + (count + 1) / 2, dense};
-}
-
-void kf_row_lay(const keepfit_row *row, const double *lead, const struct kf_shape *shape, double *to)
-{
-    uint32_t extra = lead != NULL;
-    if (lead)
-        to[0] = *lead;
-    if (row->count)
-        memcpy(to + extra, row->value, row->count * sizeof *to);
-    if (shape->dense)
-        return;
-    uint32_t *index = (uint32_t *)(to + shape->count);
-    index[2 * (shape->room - shape->count) - 1] = 0; /* may stay unused */
-    index[0] = 0;
-    for (size_t k = 0; k < row->count; k++)
-        index[k + extra] = row->index[k] + extra;
-}
-
 /* Room for one more place: what the oldest have left behind is used first, once it is as much as is in use. */
 static bool reserve_place(struct kf_points *points)
 {
@@ -174,7 +145,7 @@ void kf_points_remove(struct kf_points *points, size_t j)
     points->count--;
 }
 
-bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead)
+bool kf_points_append(struct kf_points *points, const keepfit_point *point, const struct kf_lead *lead)
 {
     struct kf_shape shape = kf_row_shape(&point->row, lead);
     assert(shape.count <= UINT32_MAX);

@@ -6,7 +6,7 @@
 #ifndef KF_POINTS_H
 #define KF_POINTS_H
 
-#include "keepfit.h"
+#include "base/lead.h"
 
 struct kf_place {
     double *value;
@@ -30,18 +30,8 @@ void kf_points_free(struct kf_points *points);
 /* No points, but the memory is kept for new ones. */
 void kf_points_clear(struct kf_points *points);
 
-/* Appends a point. lead != NULL puts *lead in front of the row as feature 0 and moves the others up by one (the bias).
- * False: out of memory, and nothing has changed. */
-bool kf_points_append(struct kf_points *points, const keepfit_point *point, const double *lead);
-
-/* How a row is kept: how many entries with the lead, whether without indices, and how many doubles of room. */
-struct kf_shape {
-    size_t count, room;
-    bool dense;
-};
-struct kf_shape kf_row_shape(const keepfit_row *row, const double *lead);
-/* Writes the row, lead first, into `room` doubles; what indices leave of the last one is 0. */
-void kf_row_lay(const keepfit_row *row, const double *lead, const struct kf_shape *shape, double *to);
+/* Appends a point, with the lead (base/lead.h) in front of its row. False: out of memory, and nothing has changed. */
+bool kf_points_append(struct kf_points *points, const keepfit_point *point, const struct kf_lead *lead);
 
 /* Appends a point whose row lies elsewhere, and stays there as long as the points do. False: out of memory, and nothing has
  * changed. */

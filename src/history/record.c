@@ -85,14 +85,12 @@ bool kf_record_sound(const struct kf_record *at, size_t available, uint64_t salt
            at->words > 0 && at->checksum == record_checksum(at, salt) && contents_sound(at);
 }
 
-keepfit_point kf_record_point(const struct kf_record *record, bool lead, uint32_t *index)
+keepfit_point kf_record_point(const struct kf_record *record, const struct kf_lead *lead, uint32_t *index)
 {
     const uint32_t *stored = record->kind == KF_RECORD_SPARSE ? (const uint32_t *)(record->row + record->count) : NULL;
-    size_t skip = lead && record->count > 0;
-    for (size_t k = skip; skip && stored && k < record->count; k++)
-        index[k - skip] = stored[k] - 1;
+    const keepfit_row kept = {.count = record->count, .index = stored, .value = record->row};
     return (keepfit_point){
-        .row = {.count = record->count - skip, .index = skip && stored ? index : stored, .value = record->row + skip},
+        .row = kf_lead_strip(lead, &kept, index),
         .target = record->target,
         .weight = record->weight,
         .weightless = record->weight == 0,

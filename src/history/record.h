@@ -95,8 +95,7 @@ bool kf_record_sound(const struct kf_record *at, size_t available, uint64_t salt
 /* Adds what a record of names says to what is known. KEEPFIT_CORRUPT: it makes no sense. */
 keepfit_status kf_record_names(const struct kf_record *record, struct kf_schema *known);
 
-/* The point as it was pushed: without the lead, its indices moved back into `index`, which has room for count numbers
- * (needed for sparse rows with a lead only). */
-keepfit_point kf_record_point(const struct kf_record *record, bool lead, uint32_t *index);
+/* The point as it was pushed: without the lead. `index` has room for count numbers (needed for sparse rows with a lead only). */
+keepfit_point kf_record_point(const struct kf_record *record, const struct kf_lead *lead, uint32_t *index);
 
 #endif

@@ -13,7 +13,7 @@ static keepfit_status map(struct kf_segment *segment, const keepfit_disk *disk, 
     const void *bytes = NULL;
     int64_t size = disk->size(disk->context, file);
     if (size < 0)
-        return kf_disk_fail(error, segment->path, "cannot tell its size", size);
+        return kf_disk_fail(error, segment->path, "cannot find out its size", size);
     if ((uint64_t)size < sizeof segment->head)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a segment of a journal", segment->path);
     int problem = disk->map(disk->context, file, (size_t)size, &bytes);
@@ -38,7 +38,7 @@ keepfit_status kf_segment_open(struct kf_segment *segment, const keepfit_disk *d
         disk->close(disk->context, file);
     const char *wrong = status == KEEPFIT_OK ? kf_segment_wrong(&segment->head, segment->size) : NULL;
     if (!wrong && status == KEEPFIT_OK && segment->head.first != first)
-        wrong = "does not begin with the record that its name tells";
+        wrong = "does not begin with the record that its name says";
     if (wrong)
         status = kf_fail(error, KEEPFIT_CORRUPT, "%s: %s", path, wrong);
     if (status != KEEPFIT_OK) {

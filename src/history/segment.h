@@ -15,7 +15,7 @@ struct kf_segment {
     uint64_t points, removals;
 };
 
-/* Maps the file and checks its head; first: the number that its name tells. */
+/* Maps the file and checks its head; first: the number in its name. */
 keepfit_status kf_segment_open(struct kf_segment *segment, const keepfit_disk *disk, const char *path, uint64_t first,
                                keepfit_error *error);
 void kf_segment_close(struct kf_segment *segment, const keepfit_disk *disk);

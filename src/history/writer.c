@@ -329,7 +329,7 @@ keepfit_status kf_writer_names(struct kf_writer *writer, const void *bytes, size
 }
 
 keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const keepfit_point *point,
-                               const double *lead, keepfit_error *error)
+                               const struct kf_lead *lead, keepfit_error *error)
 {
     struct kf_shape shape = kf_row_shape(&point->row, lead);
     struct kf_record *record = make_room(writer, shape.dense ? KF_RECORD_DENSE : KF_RECORD_SPARSE, shape.count, error);

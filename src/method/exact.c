@@ -6,7 +6,7 @@
  * most 1.5, and conjugate gradients from the last optimum gain a digit a round. It is made anew when W or the
  * number of points has grown by half, and when so many points have come at once that this is cheaper than to update it.
  *
- * Inside a domain the quadratic is minimised by projected gradients (optimum/quadratic.h). */
+ * Inside a domain the quadratic is minimised by projected gradients (optimum/quadratic_solver.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
 #include "method/method.h"
-#include "optimum/quadratic.h"
+#include "optimum/quadratic_solver.h"
 #include "problem/gap.h"
 
 #define SIZE_MOST 8192

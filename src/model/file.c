@@ -252,7 +252,7 @@ static void take_names(struct cursor *cursor, struct kf_schema *schema)
     cursor->at += count;
 }
 
-/* What comes before the arrays, and so tells their sizes. False: it does not fit together, or not to what is left. */
+/* What comes before the arrays, and so determines their sizes. False: it does not fit together, or not to what is left. */
 static bool take_fixed(struct cursor *cursor, uint64_t version, keepfit_model *fixed)
 {
     char loss[KF_MODEL_TEXT];

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "optimum/internal.h"
+#include "optimum/standing.h"
 
 #define ROUNDS_MOST 100000
 #define CHECK_EVERY 10

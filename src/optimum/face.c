@@ -9,7 +9,7 @@
 
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/quadratic.h"
+#include "optimum/quadratic_solver.h"
 
 #define BALL_ROUNDS_MOST 100
 #define BALL_NEAR 1e-6

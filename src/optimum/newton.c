@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
-#include "optimum/internal.h"
+#include "optimum/standing.h"
 
 #define ROUNDS_MOST 200
 /* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */

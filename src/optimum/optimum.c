@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "kernels/kernels.h"
-#include "optimum/internal.h"
+#include "optimum/standing.h"
 
 #define SPARE_VECTORS 6
 #define WORK_VECTORS (SPARE_VECTORS + 1)

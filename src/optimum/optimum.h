@@ -7,7 +7,7 @@
 #ifndef KF_OPTIMUM_H
 #define KF_OPTIMUM_H
 
-#include "optimum/quadratic.h"
+#include "optimum/quadratic_solver.h"
 
 #define KF_DENSE_MOST 1500
 #define KF_COLUMNS 64

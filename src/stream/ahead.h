@@ -8,7 +8,7 @@
 #include "history/points.h"
 #include "stream/lines.h"
 
-/* What the caller is told with a point or instead of one. */
+/* What the caller gets with a point or instead of one. */
 struct kf_progress {
     uint64_t line, skipped, bytes_read;
     size_t classes; /* that have names so far */

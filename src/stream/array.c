@@ -15,7 +15,7 @@ static keepfit_status count_bytes(const struct kf_array *array, size_t *bytes, k
     if (__builtin_mul_overflow(array->rows, array->columns, &cells) ||
         __builtin_mul_overflow(cells, (size_t)array->element.size, bytes))
         return kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0,
-                          "the header tells of %zu rows and %zu columns, more than there can be", array->rows,
+                          "the header gives %zu rows and %zu columns, more than there can be", array->rows,
                           array->columns);
     return KEEPFIT_OK;
 }
@@ -31,7 +31,7 @@ static keepfit_status check_size(const struct kf_array *array, keepfit_error *er
     if (!__builtin_add_overflow(bytes, array->header_bytes, &all) && all == source->bytes)
         return KEEPFIT_OK;
     return kf_fail_at(error, KEEPFIT_DATA, source->name, 0, 0,
-                      "the header tells of %zu rows and %zu columns, which take %zu bytes, but %llu follow it",
+                      "the header gives %zu rows and %zu columns, which take %zu bytes, but %llu follow it",
                       array->rows, array->columns, bytes, (unsigned long long)(source->bytes - array->header_bytes));
 }
 
@@ -63,7 +63,7 @@ void kf_array_close(struct kf_array *array)
 static keepfit_status fail_short(const struct kf_array *array, keepfit_error *error)
 {
     return kf_fail_at(error, KEEPFIT_DATA, array->source->name, array->row + 1, 0,
-                      "the file ends here, but its header tells of %zu rows", array->rows);
+                      "the file ends here, but its header gives %zu rows", array->rows);
 }
 
 static keepfit_status check_end(struct kf_array *array, keepfit_error *error)
@@ -75,7 +75,7 @@ static keepfit_status check_end(struct kf_array *array, keepfit_error *error)
         return status;
     if (count > 0)
         return kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0,
-                          "there are bytes behind the last of the %zu rows that the header tells of", array->rows);
+                          "there are bytes behind the last of the %zu rows that the header gives", array->rows);
     return KEEPFIT_END;
 }
 

@@ -11,7 +11,7 @@ struct kf_array {
     struct kf_source *source;
     /* set by the header: */
     struct kf_element element;
-    size_t dimensions; /* as the file tells them; what lies behind the first makes up the columns */
+    size_t dimensions; /* as the file gives them; what lies behind the first makes up the columns */
     size_t rows, columns;
     bool fortran;
     size_t header_bytes;

@@ -75,7 +75,7 @@ static void take_plain(const struct csv *reader, const char **at, struct cell *c
     *at = cell->end;
 }
 
-/* Takes the cell at *at and leaves *at at the next one; *more tells whether there is one. */
+/* Takes the cell at *at and leaves *at at the next one; *more says whether there is one. */
 static keepfit_status take_cell(struct csv *reader, const struct kf_line *line, const char **at, struct cell *cell,
                                 bool *more, keepfit_error *error)
 {

@@ -18,8 +18,8 @@ enum kf_gzip_fault {
 struct kf_gzip *kf_gzip_create(void); /* NULL: out of memory */
 void kf_gzip_free(struct kf_gzip *gzip);
 
-/* Inflates from [*input, *input + *count), which it advances, into output; *produced tells how much came out.
- * A fault stays: it is told again by every later call. What came out before a fault is good. */
+/* Inflates from [*input, *input + *count), which it advances, into output; *produced says how much came out.
+ * A fault stays: it is reported again by every later call. What came out before a fault is good. */
 enum kf_gzip_fault kf_gzip_step(struct kf_gzip *gzip, const unsigned char **input, size_t *count, void *output,
                                 size_t capacity, size_t *produced);
 

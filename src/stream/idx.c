@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "stream/table.h"
+#include "stream/array_points.h"
 
 #define MOST_DIMENSIONS 4
 
@@ -69,7 +69,7 @@ keepfit_status kf_idx_header(struct kf_array *array, keepfit_error *error)
             array->rows = size;
         else if (__builtin_mul_overflow(array->columns, size, &array->columns))
             status = kf_fail_at(error, KEEPFIT_DATA, array->source->name, 0, 0,
-                                "the idx header tells of more columns than there can be");
+                                "the idx header gives more columns than there can be");
     }
     free(bytes);
     return status;

@@ -36,7 +36,7 @@ struct kf_line {
 void kf_lines_open(struct kf_lines *lines, struct kf_source *source, const keepfit_options *options);
 void kf_lines_close(struct kf_lines *lines);
 
-/* The next line, valid until the next call; KEEPFIT_END after the last. *bad_row tells whether the failure
+/* The next line, valid until the next call; KEEPFIT_END after the last. *bad_row says whether the failure
  * concerns this line alone, so that the next call may give the next line. */
 keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row, keepfit_error *error);
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/options.h"
-#include "stream/table.h"
+#include "stream/array_points.h"
 #include "stream/token.h"
 
 #define MAGIC "\x93NUMPY"
@@ -186,7 +186,7 @@ static keepfit_status check_shape(const struct kf_array *array, keepfit_error *e
     return KEEPFIT_OK;
 }
 
-/* Reads the bytes up to the dictionary and tells its length. */
+/* Reads the bytes up to the dictionary and finds its length. */
 static keepfit_status read_preamble(struct kf_array *array, size_t *length, keepfit_error *error)
 {
     const unsigned char *bytes;

@@ -22,7 +22,7 @@ struct kf_wanted {
     enum kf_texts texts;
 };
 
-/* What a reader is given, and what it tells besides the points. */
+/* What a reader is given, and what it reports besides the points. */
 struct kf_input {
     const char *path; /* "-": standard input */
     const char *name; /* as messages call it */

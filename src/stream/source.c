@@ -38,7 +38,7 @@ void kf_source_close(struct kf_source *source)
 /* ---- from a descriptor ---- */
 
 /* Waits until there is something to read. False: the stop flag was raised. A signal may be delivered just before the wait, so
- * the flag is looked at again every now and then. Where waiting itself fails, reading will tell why. */
+ * the flag is looked at again every now and then. Where waiting itself fails, reading will report why. */
 static bool wait_for_input(const struct kf_source *source)
 {
     struct pollfd wait = {.fd = source->file, .events = POLLIN};
@@ -214,7 +214,7 @@ static keepfit_status read_gzip(struct kf_source *source, void *buffer, size_t c
         enum kf_gzip_fault fault = kf_gzip_step(source->gzip, &input, &count, buffer, capacity, got);
         source->stored_at = source->stored_end - count;
         if (*got > 0)
-            return KEEPFIT_OK; /* a fault is told by the next call */
+            return KEEPFIT_OK; /* a fault is reported by the next call */
         if (fault != KF_GZIP_FINE)
             return fail_gzip(source, fault);
         if (count > 0)

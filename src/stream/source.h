@@ -1,7 +1,7 @@
 /* Bytes from a file, from standard input or from memory, or out of gzip data in any of them.
  *
  * A read hands out what there is as soon as there is something: it never waits to fill a buffer, so that a
- * pipe can be followed line by line. A failure stays and is told again by every later read. */
+ * pipe can be followed line by line. A failure stays and is reported again by every later read. */
 #ifndef KF_SOURCE_H
 #define KF_SOURCE_H
 

@@ -1,6 +1,6 @@
 /* How a problem reaches the fit: pushes, blocks, removals, snapshots, classes announced, as drawn. */
 #define _POSIX_C_SOURCE 200809L
-#include "judge.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <math.h>

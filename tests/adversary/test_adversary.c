@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "judge.h"
+#include "verdict.h"
 #include "tap.h"
 
 #define SHORT_RUNS 300

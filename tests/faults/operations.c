@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/crc32c.h"
-#include "memory.h"
+#include "failing_memory.h"
 #include "tap.h"
 
 /* In memory where that can be had, for the sake of speed. */

@@ -7,7 +7,7 @@
  * The number of allocations is not known beforehand: k goes up until nothing has failed any more. */
 #include <stdlib.h>
 
-#include "memory.h"
+#include "failing_memory.h"
 #include "operations.h"
 #include "tap.h"
 

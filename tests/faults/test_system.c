@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "memory.h"
+#include "failing_memory.h"
 #include "operations.h"
 #include "system.h"
 #include "tap.h"

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "fuzz.h"
-#include "points.h"
+#include "stream_laws.h"
 
 #define MEMBERS_MOST 4
 #define MEMBER_EXTRA 23 /* header 10, block 5, trailer 8 */

@@ -13,7 +13,7 @@
 #include "fuzz.h"
 #include "history/journal.h"
 #include "patch.h"
-#include "points.h"
+#include "stream_laws.h"
 #include "power/world.h"
 #include "shelf.h"
 
@@ -172,7 +172,7 @@ static void check_records(bool sealed, bool ends_early)
     while ((record = kf_journal_next(&journal, &cursor))) {
         FUZZ_LAW(record->number == ++number);
         if (sealed && kf_record_is_point(record)) {
-            keepfit_point point = kf_record_point(record, false, NULL);
+            keepfit_point point = kf_record_point(record, NULL, NULL);
             check_sound(&point);
         } else if (!sealed) {
             good = kf_journal_next(&undamaged, &written);

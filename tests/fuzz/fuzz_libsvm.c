@@ -1,5 +1,5 @@
 #include "fuzz.h"
-#include "points.h"
+#include "stream_laws.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

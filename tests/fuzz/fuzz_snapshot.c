@@ -8,7 +8,7 @@
 #include "fit/snapshot.h"
 #include "fuzz.h"
 #include "patch.h"
-#include "points.h"
+#include "stream_laws.h"
 
 #define POINTS 5
 #define LARGEST 16384

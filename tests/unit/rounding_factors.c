@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "certificate/internal.h"
-#include "exact.h"
+#include "rounding_judge.h"
 
 #define MOST 12
 

@@ -1,7 +1,7 @@
 /* The gradient bound, domains and losses, as proofs rest on them (iterate/gap.c, domain/domain.h, objective/loss.h). */
 #include <string.h>
 
-#include "exact.h"
+#include "rounding_judge.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "problem/gap.h"

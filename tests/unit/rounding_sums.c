@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/sum.h"
-#include "exact.h"
 #include "objective/rounding.h"
+#include "rounding_judge.h"
 
 static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "softmax"};
 #define LOSSES (sizeof losses / sizeof *losses)

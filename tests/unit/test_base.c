@@ -157,7 +157,8 @@ static void test_points(struct tap *tap)
 {
     struct kf_points points = {0};
     uint32_t index[] = {1, 4}, contiguous[] = {0, 1};
-    double value[] = {2, 3}, lead = 9;
+    const struct kf_lead lead = {true, 9}, none = {false, 0};
+    double value[] = {2, 3};
     keepfit_point sparse = {{2, index, value}, 1, 1, false}, dense = {{2, contiguous, value}, 2, 0.5, false};
     TAP_NEED(kf_points_append(&points, &sparse, NULL) && kf_points_append(&points, &dense, NULL));
     TAP_NEED(kf_points_append(&points, &sparse, &lead) && kf_points_append(&points, &dense, &lead));
@@ -168,10 +169,37 @@ static void test_points(struct tap *tap)
     tap_check(tap, r2.count == 3 && r2.index[0] == 0 && r2.index[2] == 5 && r2.value[0] == 9,
               "a lead shifts a sparse row");
     tap_check(tap, !r3.index && r3.count == 3 && r3.value[0] == 9, "and a dense one");
+    uint32_t room[3];
+    keepfit_row came = kf_lead_strip(&lead, &r2, room), dense_came = kf_lead_strip(&lead, &r3, NULL);
+    tap_check(tap, came.count == 2 && came.index[0] == 1 && came.index[1] == 4 && came.value[1] == 3,
+              "without it the sparse row is what came");
+    tap_check(tap, !dense_came.index && dense_came.count == 2 && dense_came.value[0] == 2, "and so is the dense one");
+    came = kf_lead_strip(&none, &r0, NULL);
+    tap_check(tap, came.index == r0.index && came.count == 2 && came.value == r0.value,
+              "where there is none, nothing is taken");
     for (int k = 0; k < 50000; k++)
         TAP_NEED(kf_points_append(&points, &sparse, NULL));
     tap_check(tap, kf_points_row(&points, 0).value == r0.value, "rows never move");
     kf_points_free(&points);
+}
+
+/* The constant that options put in front of rows; 0: none. */
+static double lead_of(const char *key, const char *value, bool user_written)
+{
+    keepfit_options *options = keepfit_options_create();
+    bool set = options && (!key || keepfit_options_set(options, key, value, NULL) == KEEPFIT_OK);
+    struct kf_lead lead = set ? kf_lead_of(options, user_written) : (struct kf_lead){true, -1};
+    keepfit_options_free(options);
+    return lead.there == (lead.constant != 0) ? lead.constant : -1;
+}
+
+static void test_lead(struct tap *tap)
+{
+    tap_check(tap, lead_of(NULL, NULL, false) == 0, "rows have no lead unless one is asked for");
+    tap_check(tap, lead_of("bias", "2.5", false) == 2.5, "a bias is one");
+    tap_check(tap, lead_of("intercept", "true", false) == 1, "an intercept is a 1");
+    tap_check(tap, lead_of("loss", "network:2", false) == 1, "and so are a network's biases");
+    tap_check(tap, lead_of("bias", "2.5", true) == 0, "a user-written objective has none");
 }
 
 static bool crc_ways_agree(void)
@@ -249,5 +277,6 @@ int main(void)
     tap_check(&tap, kf_crc32c(kf_crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "and in two pieces");
     tap_check(&tap, crc_ways_agree(), "with and without the processor's instruction, at any start and length");
     test_points(&tap);
+    test_lead(&tap);
     return tap_end(&tap);
 }

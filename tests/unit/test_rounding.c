@@ -1,6 +1,6 @@
-/* What proofs take from arithmetic: every bound on rounding is held against the same numbers in 113 bits (exact.h), on random data with
+/* What proofs take from arithmetic: every bound on rounding is held against the same numbers in 113 bits (rounding_judge.h), on random data with
  * extremes. A bound that is never approached says little, so each is to be reached to some share as well. */
-#include "exact.h"
+#include "rounding_judge.h"
 
 int main(void)
 {

@@ -1,0 +1,60 @@
+#define _XOPEN_SOURCE 700 /* SA_RESTART */
+#include "toolkit/stop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "toolkit/exit_code.h"
+
+#define GRACE_SECONDS 1
+
+volatile int stop_signal;
+static volatile sig_atomic_t acknowledged;
+
+/* The first signal's second is over, and the process still at work. */
+static void on_alarm(int number)
+{
+    static const char text[] =
+        "keepfit: stopping, as soon as this stage is done and everything is written; another signal stops at once\n";
+    int kept = errno;
+    (void)number;
+    acknowledged = write(STDERR_FILENO, text, sizeof text - 1) != 0;
+    errno = kept;
+}
+
+static void on_signal(int number)
+{
+    if (acknowledged) {
+        signal(number, SIG_DFL);
+        raise(number); /* delivered when this handler returns */
+    } else if (!stop_signal) {
+        stop_signal = number;
+        alarm(GRACE_SECONDS);
+    }
+}
+
+/* Reading is not restarted for ever: whoever waits for input looks at stop_signal. Writing has to be, or what is being written
+ * would be lost to the second signal. */
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_flags = SA_RESTART};
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask); /* one at a time, so that the first to come is the one that counts */
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaction(number, &action, NULL);
+}
+
+void stop_watch(void)
+{
+    handle(SIGALRM, on_alarm);
+    handle(SIGINT, on_signal);
+    handle(SIGTERM, on_signal);
+}
+
+int stop_code(void)
+{
+    return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+}
