@@ -27,15 +27,14 @@ static void change_losses(struct kf_goal *goal, const struct kf_problem *problem
     goal->off += kf_rounding_of_loss(&problem->objective, j, loss, blur) + KF_UNIT * fabs(goal->losses) * KF_UPWARD;
 }
 
-void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double blur)
+void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double loss, double blur)
 {
     size_t newest = task->problem.points.count - 1;
     if (!is_relative(&task->problem))
         return;
-    double loss = isnan(task->stage.arrival_loss)
-                      ? loss_of(task, &task->iterate.view, newest)
-                      : task->problem.points.place[newest].weight * task->stage.arrival_loss;
-    change_losses(goal, &task->problem, newest, loss, blur);
+    double weighted =
+        isnan(loss) ? loss_of(task, &task->iterate.view, newest) : task->problem.points.place[newest].weight * loss;
+    change_losses(goal, &task->problem, newest, weighted, blur);
 }
 
 void kf_goal_drop(struct kf_goal *goal, struct kf_task *task, const struct kf_view *x, size_t j, double blur)

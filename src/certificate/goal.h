@@ -20,8 +20,8 @@ struct kf_goal {
     unsigned moves; /* since it was computed */
 };
 
-/* The newest point has come; x is where it was. Its scores may be off by `blur`. */
-void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double blur);
+/* The newest point has come; x is where it was. `loss` is what it costs there, NaN: not known. Its scores may be off by `blur`. */
+void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double loss, double blur);
 /* Point j leaves. */
 void kf_goal_drop(struct kf_goal *goal, struct kf_task *task, const struct kf_view *x, size_t j, double blur);
 /* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), or less, NaN where that is not known. */

@@ -25,29 +25,29 @@ static bool is_wrong(const struct kf_objective *objective, double target)
     return best != (size_t)target;
 }
 
-/* Progressive validation: the newest point, predicted by the model that has not seen it. */
-static void validate(keepfit_fit *fit)
+/* Progressive validation: the newest point, predicted by the model that has not seen it. Returns its loss, NaN: not known. */
+static double validate(keepfit_fit *fit)
 {
     struct kf_task *task = &fit->task;
     struct kf_objective *objective = &task->problem.objective;
     size_t newest = task->problem.points.count - 1;
-    task->stage.arrival_loss = NAN;
     if (!objective->loss || newest == 0)
-        return;
+        return NAN;
     double target = task->problem.points.place[newest].target;
-    task->stage.arrival_loss = objective->type->value(objective, &task->iterate.view, newest);
+    double loss = objective->type->value(objective, &task->iterate.view, newest);
     fit->validated++;
-    fit->validation_loss_sum += task->stage.arrival_loss;
+    fit->validation_loss_sum += loss;
     if (objective->loss->targets == KF_NUMBERS) {
         double miss = objective->scores[0] - target;
         fit->validation_square_sum += miss * miss;
     } else {
         fit->wrong += is_wrong(objective, target);
     }
+    return loss;
 }
 
-void kf_fit_account(keepfit_fit *fit)
+double kf_fit_account(keepfit_fit *fit)
 {
     update_constants(fit);
-    validate(fit);
+    return validate(fit);
 }

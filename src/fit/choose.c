@@ -293,7 +293,7 @@ static bool is_others_turn(const keepfit_fit *fit)
 {
     const struct kf_task *task = &fit->task;
     const struct kf_choice *choice = &fit->choice;
-    if (!choice->rival || kf_is_limited(&task->problem) || task->stage.bound <= task->stage.target)
+    if (!choice->rival || kf_is_limited(&task->problem) || fit->outcome.bound <= fit->outcome.target)
         return false;
     uint64_t spent = task->problem.objective.fo - task->stage.fo_before;
     return choice->trying || choice->watched || spent > task->stage.allowance / 2;
@@ -308,7 +308,7 @@ keepfit_status kf_fit_give_up(keepfit_fit *fit)
     keepfit_status status = fit->choice.trying || fit->choice.watched ? go_back(fit) : hand_over(fit);
     task->stage.allowance = UINT64_MAX;
     const struct kf_running *running = &fit->running[fit->running_count - 1];
-    return status == KEEPFIT_OK ? running->method->settle(task, running->state, &fit->error) : status;
+    return status == KEEPFIT_OK ? running->method->settle(task, running->state, &fit->outcome, &fit->error) : status;
 }
 
 void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive)

@@ -74,12 +74,12 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
     return status;
 }
 
-keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
 {
-    keepfit_status status = kf_fit_admit(fit, point);
+    keepfit_status status = kf_fit_admit(fit, point, lent);
     if (status != KEEPFIT_OK)
         return status;
-    kf_fit_account(fit);
+    double loss = kf_fit_account(fit);
     if (!kf_centre_arrived(fit))
         return kf_fail_memory(&fit->error);
     kf_iterate_suit(&fit->task);
@@ -89,7 +89,7 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point)
         running->method->forget(&fit->task, running->state);
     if (!running->method->take || !weighs)
         return KEEPFIT_OK;
-    status = running->method->take(&fit->task, running->state, &fit->error);
+    status = running->method->take(&fit->task, running->state, loss, &fit->error);
     fit->task.stage.fo_before =
         fit->task.problem.objective.fo; /* a block's allowance is for what comes after its points */
     return status;
@@ -111,7 +111,7 @@ static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
     keepfit_status status = record(fit, block);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = kf_block_point(block, k);
-        status = kf_fit_take(fit, &point);
+        status = kf_fit_take(fit, &point, NULL);
     }
     if (status != KEEPFIT_OK)
         fit->death = fit->error;

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fit/fit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static keepfit_status check_options(const keepfit_options *options, const struct
     return KEEPFIT_OK;
 }
 
-static struct kf_running *at_work(keepfit_fit *fit)
+static const struct kf_running *at_work(const keepfit_fit *fit)
 {
     return &fit->running[fit->running_count - 1];
 }
@@ -127,6 +128,7 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     if (!fit)
         return kf_fail_memory(error);
     fit->tally.worst_bound = NAN;
+    fit->outcome = kf_no_outcome;
     fit->options = options;
     fit->durable = durable;
     keepfit_status status = build(fit, callbacks, error);
@@ -295,15 +297,15 @@ bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
 }
 
 /* Puts the point into the history under its mapped target. */
-static bool take_in(keepfit_fit *fit, const keepfit_point *point)
+static bool take_in(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
 {
     keepfit_point mapped = *point;
     struct kf_points *points = &fit->task.problem.points;
     struct kf_centred_row centred;
     if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
         return false;
-    if (fit->recalled && !fit->centres.count) {
-        struct kf_place place = *fit->recalled;
+    if (lent && !fit->centres.count) {
+        struct kf_place place = *lent;
         place.target = mapped.target;
         return kf_points_append_lent(points, &place);
     }
@@ -350,37 +352,61 @@ void kf_fit_allow(keepfit_fit *fit)
         task->stage.allowance = (uint64_t)most;
 }
 
-keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work)
+static keepfit_status work(keepfit_fit *fit, struct kf_occasion occasion)
+{
+    struct kf_task *task = &fit->task;
+    const struct kf_running *running = at_work(fit);
+    const struct kf_method *method = running->method;
+    assert(occasion.has_come || method->settle);
+    if (occasion.has_come && method->stage)
+        return method->stage(task, running->state, &fit->error);
+    keepfit_status status = KEEPFIT_OK;
+    if (occasion.has_come && method->take)
+        status = method->take(task, running->state, occasion.loss, &fit->error);
+    return status == KEEPFIT_OK ? method->settle(task, running->state, &fit->outcome, &fit->error) : status;
+}
+
+/* What went wrong underneath. */
+static keepfit_status look_for_failures(keepfit_fit *fit)
+{
+    struct kf_task *task = &fit->task;
+    if (task->problem.objective.callback_failed)
+        return kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
+                       (unsigned long long)fit->arrived);
+    if (task->problem.objective.memory_failed)
+        return kf_fail_memory(&fit->error);
+    return KEEPFIT_OK;
+}
+
+keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion)
 {
     struct kf_task *task = &fit->task;
     keepfit_status status = KEEPFIT_OK;
-    task->stage.bound = task->stage.target = NAN;
     const struct kf_running *running = at_work(fit);
+    fit->outcome = kf_no_outcome;
     kf_iterate_write(task); /* what was looked at since the last stage leaves no trace */
     kf_fit_limit(fit);
     kf_fit_limit_toil(fit);
     if (task->problem.objective.weight_total > 0)
-        status = work(task, running->state, &fit->error);
+        status = work(fit, occasion);
     else if (running->method->forget) /* it has not seen this point */
         running->method->forget(task, running->state);
     if (status == KEEPFIT_OK)
         status = kf_fit_give_up(fit);
     kf_iterate_write(task);
-    if (task->problem.objective.callback_failed)
-        status = kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
-                         (unsigned long long)fit->arrived);
-    else if (task->problem.objective.memory_failed)
-        status = kf_fail_memory(&fit->error);
-    else if (status == KEEPFIT_OK && task->problem.points.count && !is_finite(task))
+    keepfit_status failure = look_for_failures(fit);
+    if (failure != KEEPFIT_OK)
+        return failure;
+    if (status == KEEPFIT_OK && task->problem.points.count && !is_finite(task))
         status = kf_fit_overflown(fit);
-    if (status == KEEPFIT_OK)
-        kf_fit_keep_account(fit);
-    if (status == KEEPFIT_OK && task->problem.objective.memory_failed)
-        status = kf_fail_memory(&fit->error);
-    return status;
+    if (status != KEEPFIT_OK)
+        return status;
+    fit->outcome.work = kf_toil_done(task);
+    kf_fit_keep_account(fit);
+    return look_for_failures(fit);
 }
 
-static keepfit_status run_stage(keepfit_fit *fit)
+static keepfit_status run_stage(keepfit_fit *fit, double loss)
 {
     keepfit_status status = kf_fit_choose(fit, &fit->error);
     if (status == KEEPFIT_OK)
@@ -388,7 +414,7 @@ static keepfit_status run_stage(keepfit_fit *fit)
     if (status != KEEPFIT_OK)
         return status;
     kf_iterate_suit(&fit->task);
-    return kf_fit_run(fit, at_work(fit)->method->stage);
+    return kf_fit_run(fit, (struct kf_occasion){true, loss});
 }
 
 double kf_fit_clock(void)
@@ -402,11 +428,11 @@ double kf_fit_clock(void)
 static size_t foresee_draw(const keepfit_fit *fit)
 {
     const struct kf_task *task = &fit->task;
-    int from = fit->running[fit->running_count - 1].method->draws_from;
+    const struct kf_method *method = at_work(fit)->method;
     size_t count = task->problem.points.count;
-    if (from < 0 || count < 2)
+    if (!method->draws_among || count < 2)
         return 0;
-    size_t first = kf_sampler_foresee(task, count + 1 - (size_t)from);
+    size_t first = kf_sampler_foresee(task, method->draws_among(count + 1));
     if (first >= count)
         return 0; /* the newest itself */
     kf_points_prefetch_place(&task->problem.points, first);
@@ -424,14 +450,15 @@ keepfit_status kf_fit_ready(keepfit_fit *fit)
     return fit->death.status;
 }
 
-keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point)
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
 {
     uint64_t window = fit->options->window;
     if (window && fit->task.problem.points.count >= window)
         kf_fit_drop(fit, 0);
     bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
     size_t width = kf_row_width(&point->row);
-    if (!kf_fit_make_room(fit, width, fit->labels.count + new_class) || !take_in(fit, point) || !kf_fit_arrive(fit)) {
+    if (!kf_fit_make_room(fit, width, fit->labels.count + new_class) || !take_in(fit, point, lent) ||
+        !kf_fit_arrive(fit)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
@@ -440,7 +467,7 @@ keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point)
     return KEEPFIT_OK;
 }
 
-static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
+static keepfit_status push(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
 {
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
@@ -450,23 +477,26 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point)
     if (status != KEEPFIT_OK)
         return status;
     size_t first = foresee_draw(fit);
-    status = kf_fit_admit(fit, point);
+    status = kf_fit_admit(fit, point, lent);
     if (status != KEEPFIT_OK)
         return status;
     kf_points_prefetch_row(&fit->task.problem.points, first);
-    kf_fit_account(fit);
-    status = kf_centre_arrived(fit) ? run_stage(fit) : kf_fail_memory(&fit->error);
+    double loss = kf_fit_account(fit);
+    status = kf_centre_arrived(fit) ? run_stage(fit, loss) : kf_fail_memory(&fit->error);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
     return status;
 }
 
-keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count, size_t *pushed)
+/* `lent` belongs to the only one. */
+static keepfit_status push_all(keepfit_fit *fit, const keepfit_point *points, size_t count, const struct kf_place *lent,
+                               size_t *pushed)
 {
+    assert(!lent || count == 1);
     double start = kf_fit_clock();
     keepfit_status status = KEEPFIT_OK;
     size_t k = 0;
-    while (k < count && (status = kf_fit_stopped(fit) ? KEEPFIT_STOPPED : push(fit, &points[k])) == KEEPFIT_OK)
+    while (k < count && (status = kf_fit_stopped(fit) ? KEEPFIT_STOPPED : push(fit, &points[k], lent)) == KEEPFIT_OK)
         k++;
     if (pushed)
         *pushed = k;
@@ -474,9 +504,19 @@ keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *poi
     return kf_durable_acknowledge(fit, status);
 }
 
+keepfit_status kf_fit_push(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
+{
+    return push_all(fit, point, 1, lent, NULL);
+}
+
+keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count, size_t *pushed)
+{
+    return push_all(fit, points, count, NULL, pushed);
+}
+
 keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point)
 {
-    return keepfit_fit_push_block(fit, point, 1, NULL);
+    return push_all(fit, point, 1, NULL, NULL);
 }
 
 const keepfit_error *keepfit_fit_error(const keepfit_fit *fit)

@@ -62,7 +62,8 @@ struct keepfit_fit {
     keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
     char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
     struct kf_task task;
-    struct kf_lead lead; /* of the rows that are kept */
+    struct kf_outcome outcome; /* of the last stage */
+    struct kf_lead lead;       /* of the rows that are kept */
     struct kf_labels labels;
     struct kf_schema schema; /* what people call features and classes */
 
@@ -75,8 +76,7 @@ struct keepfit_fit {
     struct kf_running running[KF_METHODS_IN_TURN];
     size_t running_count; /* the last one is at work */
 
-    struct kf_durable *durable;      /* the journal; NULL: none */
-    const struct kf_place *recalled; /* where the row of the next point lies already; NULL: it is a new one */
+    struct kf_durable *durable; /* the journal; NULL: none */
 
     keepfit_error death; /* why a stage failed; since then points are refused */
     keepfit_error error;
@@ -118,8 +118,10 @@ void kf_fit_allow(keepfit_fit *fit);
 keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears the error */
 keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error);
 bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes);
-keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point); /* into the history; the oldest may leave */
-void kf_fit_account(keepfit_fit *fit); /* constants and progressive validation, with the newest point */
+/* Into the history; the oldest may leave. `lent` says where its row lies already; NULL: it is a new one. */
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent);
+/* Constants and progressive validation, with the newest point. Returns what it costs at x, NaN: not known. */
+double kf_fit_account(keepfit_fit *fit);
 
 /* The mapped target of a label, known or new. False: out of memory. */
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
@@ -142,13 +144,13 @@ void kf_fit_compute_constants(keepfit_fit *fit);
 bool kf_fit_drop(keepfit_fit *fit, size_t j);
 
 /* One point of a block, up to the stage's end, which comes once for all. */
-keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point);
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent);
+/* A point and its stage, as keepfit_fit_push. */
+keepfit_status kf_fit_push(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent);
 /* Room for what is about to come, and the method that suits it. */
 keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes);
 /* For auto: looks again, now that the problem may have grown. */
 keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error);
-
-typedef keepfit_status kf_work(struct kf_task *task, void *state, keepfit_error *error);
 
 /* Puts a method to work. */
 keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, keepfit_error *error);
@@ -161,8 +163,13 @@ keepfit_status kf_fit_give_up(keepfit_fit *fit);
 void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive);
 /* What of it follows from the problem, when all else has been read. */
 void kf_choice_recall(keepfit_fit *fit);
-/* Has the method at work do this much, its stage or what remains of it when points have left, and keeps account of it. */
-keepfit_status kf_fit_run(keepfit_fit *fit, kf_work *work);
+/* What a stage is about: a point that has come, or points that have been taken already, or have left. */
+struct kf_occasion {
+    bool has_come;
+    double loss; /* what it costs at x, NaN: not known */
+};
+/* Has the method at work do its stage, and keeps account of it. */
+keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion);
 /* Makes the model good for the points that are there now, as far as the method promises to. */
 keepfit_status kf_fit_settle(keepfit_fit *fit);
 

@@ -168,14 +168,15 @@ void kf_fit_keep_account(keepfit_fit *fit)
     struct kf_task *task = &fit->task;
     struct kf_tally *tally = &fit->tally;
     bool estimated = task->problem.options->guarantee != KF_GUARANTEE_PROVED;
-    double bound = task->stage.bound = kf_centre_bound(fit, task->stage.bound); /* of the model as it is given out */
+    struct kf_outcome *outcome = &fit->outcome;
+    double bound = outcome->bound = kf_centre_bound(fit, outcome->bound); /* of the model as it is given out */
     if (!isfinite(bound))
-        task->stage.bound = NAN;
+        outcome->bound = NAN;
     else
         tally->worst_bound = fmax(tally->worst_bound, bound);
-    if (isnan(task->stage.target))
+    if (isnan(outcome->target))
         return;
-    bool met = isfinite(bound) && bound <= task->stage.target, missed = isfinite(bound) && !met;
+    bool met = isfinite(bound) && bound <= outcome->target, missed = isfinite(bound) && !met;
     bool waits = !met && !missed && has_no_optimum(fit);
     tally->proved += met && !estimated;
     tally->missed += missed;

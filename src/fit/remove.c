@@ -75,8 +75,8 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
 
 keepfit_status kf_fit_settle(keepfit_fit *fit)
 {
-    kf_work *settle = fit->running[fit->running_count - 1].method->settle;
-    keepfit_status status = settle ? kf_fit_run(fit, settle) : KEEPFIT_OK;
+    bool settles = fit->running[fit->running_count - 1].method->settle;
+    keepfit_status status = settles ? kf_fit_run(fit, (struct kf_occasion){.has_come = false}) : KEEPFIT_OK;
     if (status == KEEPFIT_OK && fit->task.problem.objective.memory_failed) /* while the points left */
         status = kf_fail_memory(&fit->error);
     if (status != KEEPFIT_OK)

@@ -134,11 +134,9 @@ static keepfit_status replay_point(keepfit_fit *fit, struct replay *replay, cons
     if (record->arrival != fit->arrived + 1)
         return kf_fail(&fit->error, KEEPFIT_CORRUPT, "points are out of order");
     keepfit_status status = kf_fit_check(fit, &point, &fit->error);
-    fit->recalled = &place;
-    if (status == KEEPFIT_OK)
-        status = replay->members ? kf_fit_take(fit, &point) : keepfit_fit_push(fit, &point);
-    fit->recalled = NULL;
-    return status;
+    if (status != KEEPFIT_OK)
+        return status;
+    return replay->members ? kf_fit_take(fit, &point, &place) : kf_fit_push(fit, &point, &place);
 }
 
 static keepfit_status replay_removal(keepfit_fit *fit, struct replay *replay, const struct kf_record *record)

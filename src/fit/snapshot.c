@@ -82,7 +82,7 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     archive_labels(&fit->labels, archive);
     archive_method(fit, archive, error);
     if (archive->status == KEEPFIT_OK)
-        kf_task_archive(&fit->task, archive);
+        kf_task_archive(&fit->task, &fit->outcome, archive);
     if (version >= KF_VERSION_WITH_ROUNDING && archive->status == KEEPFIT_OK)
         kf_centre_archive(fit, archive);
     struct kf_running *running = &fit->running[fit->running_count - 1];

@@ -18,7 +18,6 @@ keepfit_status kf_task_create(struct kf_task *task, const keepfit_options *optio
     problem->objective.delta = options->delta;
     problem->objective.kernels = kf_kernels_best();
     problem->objective.threads = kf_threads(options);
-    task->stage.bound = task->stage.target = task->stage.arrival_loss = NAN;
     task->stage.allowance = UINT64_MAX;
     task->stage.toil_most = INFINITY;
     kf_random_seed(&task->stage.random, options->seed);

@@ -27,9 +27,9 @@ bool kf_task_pairs(struct kf_task *task, double **pairs);
  * weights in x are drawn, and that x is put back into the domain. False: out of memory, and the size has not changed. */
 bool kf_task_resize(struct kf_task *task, size_t slots, size_t outputs);
 
-/* The whole of it but the points, which have to be there already, and what the options say; reading, it has the size of another
+/* The whole of it, and what came of the last stage, but the points, which have to be there already, and what the options say; reading, it has the size of another
  * task at first. Vectors whose content does not outlive a stage are only made, as far as they are there. */
-void kf_task_archive(struct kf_task *task, struct kf_archive *archive);
+void kf_task_archive(struct kf_task *task, struct kf_outcome *outcome, struct kf_archive *archive);
 /* A registered vector, for those who have some; reading, it is registered if it was and is not yet. */
 void kf_task_archive_vector(struct kf_task *task, struct kf_archive *archive, double **vector);
 

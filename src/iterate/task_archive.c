@@ -91,14 +91,14 @@ static void archive_counts(struct kf_objective *objective, struct kf_archive *ar
     kf_archive_reals(archive, objective->most, columns);
 }
 
-void kf_task_archive(struct kf_task *task, struct kf_archive *archive)
+void kf_task_archive(struct kf_task *task, struct kf_outcome *outcome, struct kf_archive *archive)
 {
     struct kf_objective *objective = &task->problem.objective;
     archive_size(task, archive);
     kf_task_archive_vector(task, archive, &task->iterate.x);
     double *reals[] = {&objective->lambda,     &objective->weight_total, &objective->curvature_most,
                        &objective->zeros.high, &objective->row_most,     &objective->target_most,
-                       &task->stage.work,      &task->stage.bound,       &task->stage.target};
+                       &task->stage.work,      &outcome->bound,          &outcome->target};
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     uint64_t *counts[] = {&objective->fo, &task->stage.steps, &task->stage.fo_before};

@@ -292,14 +292,19 @@ static void csvrg_destroy(void *state)
     free(((struct kf_csvrg *)state)->remembered);
 }
 
+static size_t csvrg_draws_among(size_t count)
+{
+    return count - 1;
+}
+
 const struct kf_method kf_csvrg_method = {
     .name = "csvrg",
     .summary = "the paper's method: rare full gradients, tracked in between; --setting theory, paper or tuned",
-    .draws_from = 1,
     .scaled = true,
     .state_size = sizeof(struct kf_csvrg),
     .create = csvrg_create,
     .stage = csvrg_stage,
+    .draws_among = csvrg_draws_among,
     .forget = csvrg_forget,
     .leave = csvrg_leave,
     .archive = csvrg_archive,

@@ -296,13 +296,14 @@ static struct kf_goal losses_of(const struct kf_task *task, const struct exact *
 }
 
 /* Bound and target of x as it is. */
-static void judge(struct kf_task *task, struct exact *exact, double diagonal)
+static void judge(struct kf_task *task, struct exact *exact, double diagonal, struct kf_outcome *outcome)
 {
     measure_residual(task, exact, diagonal);
     struct kf_goal goal = losses_of(task, exact, diagonal);
-    task->stage.target = kf_goal_target(&goal, &task->problem, 0);
+    outcome->target = kf_goal_target(&goal, &task->problem, 0);
     complete(task, exact, diagonal);
-    task->stage.bound = kf_gap_bound(&task->problem, task->iterate.x, exact->residual, task->vectors.doubt, 0);
+    outcome->proof = KF_PROOF_GRADIENT;
+    outcome->bound = kf_gap_bound(&task->problem, task->iterate.x, exact->residual, task->vectors.doubt, 0);
 }
 
 /* x from S and q. False: no memory. */
@@ -319,13 +320,13 @@ static bool find_optimum(struct kf_task *task, struct exact *exact, double diago
 }
 
 /* What rounding has left of points that are gone may be what keeps the bound above the target. */
-static bool is_worth_summing(const struct kf_task *task, const struct exact *exact)
+static bool is_worth_summing(const struct exact *exact, const struct kf_outcome *outcome)
 {
-    return exact->left > 0 && !(task->stage.bound <= task->stage.target);
+    return exact->left > 0 && !(outcome->bound <= outcome->target);
 }
 
 /* x from S and q, and what it is worth. */
-static keepfit_status exact_settle(struct kf_task *task, void *state, keepfit_error *error)
+static keepfit_status exact_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error)
 {
     struct exact *exact = state;
     double diagonal = task->problem.objective.lambda * task->problem.objective.weight_total;
@@ -335,19 +336,20 @@ static keepfit_status exact_settle(struct kf_task *task, void *state, keepfit_er
         sum_anew(task, exact);
     if (!find_optimum(task, exact, diagonal))
         return kf_fail_memory(error);
-    judge(task, exact, diagonal);
-    if (!is_worth_summing(task, exact) || !kf_affords(task, task->problem.points.count))
+    judge(task, exact, diagonal, outcome);
+    if (!is_worth_summing(exact, outcome) || !kf_affords(task, task->problem.points.count))
         return KEEPFIT_OK;
     kf_charge(&task->problem.objective, task->problem.points.count);
     sum_anew(task, exact);
     if (!find_optimum(task, exact, diagonal))
         return kf_fail_memory(error);
-    judge(task, exact, diagonal);
+    judge(task, exact, diagonal, outcome);
     return KEEPFIT_OK;
 }
 
-static keepfit_status exact_take(struct kf_task *task, void *state, keepfit_error *error)
+static keepfit_status exact_take(struct kf_task *task, void *state, double loss, keepfit_error *error)
 {
+    (void)loss;
     struct exact *exact = state;
     size_t size = kf_size(&task->problem);
     if (size > SIZE_MOST)
@@ -360,12 +362,6 @@ static keepfit_status exact_take(struct kf_task *task, void *state, keepfit_erro
     kf_charge(&task->problem.objective, 1); /* the point's gradient at 0, which is q's share of it */
     exact->behind++;
     return KEEPFIT_OK;
-}
-
-static keepfit_status exact_stage(struct kf_task *task, void *state, keepfit_error *error)
-{
-    keepfit_status status = exact_take(task, state, error);
-    return status == KEEPFIT_OK ? exact_settle(task, state, error) : status;
 }
 
 static void exact_leave(struct kf_task *task, void *state, size_t j)
@@ -436,10 +432,8 @@ const struct kf_method kf_exact = {
     .squared_only = true,
     .needs_convexity = true,
     .holds_epsilon = true,
-    .draws_from = -1,
     .state_size = sizeof(struct exact),
     .create = exact_create,
-    .stage = exact_stage,
     .forget = exact_forget,
     .leave = exact_leave,
     .take = exact_take,

@@ -22,16 +22,17 @@ static keepfit_status gd_create(struct kf_task *task, void *state, keepfit_error
     return kf_step_read(task->problem.options, (struct kf_step_size){KF_STEP_SHARE, 1}, false, false, &gd->step, error);
 }
 
-static keepfit_status gd_stage(struct kf_task *task, void *state, keepfit_error *error)
+static keepfit_status gd_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error)
 {
     (void)error;
     struct gd *gd = state;
     double step = kf_step_fixed(&task->problem, &gd->step);
     for (uint64_t t = 0;; t++) {
         kf_drift_recompute(task, task->problem.points.count, NULL);
-        task->stage.bound = kf_gap_bound_of_pass(&task->problem, task->iterate.x, task->iterate.drift,
-                                                 task->vectors.doubt, gd->gradient);
-        if (task->stage.bound <= task->problem.options->epsilon || t == gd->inner)
+        outcome->bound = kf_gap_bound_of_pass(&task->problem, task->iterate.x, task->iterate.drift, task->vectors.doubt,
+                                              gd->gradient);
+        outcome->proof = KF_PROOF_GRADIENT;
+        if (outcome->bound <= task->problem.options->epsilon || t == gd->inner)
             return KEEPFIT_OK;
         kf_step(task, step, kf_inverse_weight(&task->problem.objective), NULL, 0);
     }
@@ -42,9 +43,7 @@ const struct kf_method kf_gd = {
     .summary = "gradient descent: full gradients until the proved bound is at most epsilon, at most T steps a stage",
     .holds_epsilon = true,
     .targetless = true,
-    .draws_from = -1,
     .state_size = sizeof(struct gd),
     .create = gd_create,
-    .stage = gd_stage,
-    .settle = gd_stage,
+    .settle = gd_settle,
 };

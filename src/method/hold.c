@@ -100,7 +100,7 @@ static void track(struct kf_task *task, struct kf_hold *hold)
     hold->tracked = true;
 }
 
-keepfit_status kf_hold_take(struct kf_task *task, void *state, keepfit_error *error)
+keepfit_status kf_hold_take(struct kf_task *task, void *state, double loss, keepfit_error *error)
 {
     struct kf_hold *hold = state;
     struct kf_objective *objective = &task->problem.objective;
@@ -122,7 +122,7 @@ keepfit_status kf_hold_take(struct kf_task *task, void *state, keepfit_error *er
         hold->moved[newest] = 0;
     else if (hold->modelled)
         return kf_fail_memory(error);
-    kf_goal_take(&hold->goal, task, blur);
+    kf_goal_take(&hold->goal, task, loss, blur);
     kf_intercept_take(&hold->intercept, task, newest);
     bool room = kf_curvature_take(&hold->curvature, task, newest, factors[0]) && kf_spread_take(task, &hold->spread);
     return room ? KEEPFIT_OK : kf_fail_memory(error);
@@ -139,7 +139,7 @@ static double bound_with_intercept(struct kf_task *task, struct kf_hold *hold)
         kf_intercept_gather(&hold->intercept, task, hold->slopes);
     else if (!serves && kf_affords(task, task->problem.points.count) &&
              kf_gap_estimate(&task->problem, task->iterate.x, hold->gradient) <=
-                 task->stage.target) /* or x has to move in any case */
+                 hold->now.target) /* or x has to move in any case */
         kf_intercept_gather(&hold->intercept, task, NULL);
     return kf_intercept_bound(&hold->intercept, task, hold->gradient, task->vectors.doubt);
 }
@@ -200,9 +200,9 @@ static double bound_without_rounding(struct kf_task *task, struct kf_hold *hold,
 static void look_closely(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_objective *objective = &task->problem.objective;
-    if (task->stage.bound <= task->stage.target || hold->modelled || hold->origin || !objective->loss ||
+    if (hold->now.bound <= hold->now.target || hold->modelled || hold->origin || !objective->loss ||
         objective->hidden || !kf_affords(task, task->problem.points.count) ||
-        !(bound_without_rounding(task, hold, task->stage.target) <= task->stage.target))
+        !(bound_without_rounding(task, hold, hold->now.target) <= hold->now.target))
         return;
     struct kf_tracked tracked = kf_hold_tracked(hold);
     double *slopes = hold->remembered ? hold->slopes : NULL;
@@ -247,8 +247,8 @@ double kf_hold_aim(struct kf_task *task, struct kf_hold *hold)
 
 void kf_hold_judge(struct kf_task *task, struct kf_hold *hold)
 {
-    task->stage.target = kf_goal_target(&hold->goal, &task->problem, hold->square);
-    task->stage.bound = best_bound(task, hold, task->stage.target);
+    hold->now.target = kf_goal_target(&hold->goal, &task->problem, hold->square);
+    hold->now.bound = best_bound(task, hold, hold->now.target);
 }
 
 void kf_hold_has_moved(struct kf_task *task, struct kf_hold *hold, double losses)
@@ -267,10 +267,10 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
 
 static bool is_enough(struct kf_task *task, struct kf_hold *hold)
 {
-    task->stage.target = kf_goal_target(&hold->goal, &task->problem, hold->square);
-    double enough = (kf_hold_is_early(&task->problem, hold) ? 1 : SOLVE_TO) * task->stage.target;
-    task->stage.bound = best_bound(task, hold, enough);
-    return task->stage.bound <= enough || bound_without_rounding(task, hold, enough) <= enough;
+    hold->now.target = kf_goal_target(&hold->goal, &task->problem, hold->square);
+    double enough = (kf_hold_is_early(&task->problem, hold) ? 1 : SOLVE_TO) * hold->now.target;
+    hold->now.bound = best_bound(task, hold, enough);
+    return hold->now.bound <= enough || bound_without_rounding(task, hold, enough) <= enough;
 }
 
 /* For an estimate: Newton's step, after which the gradient of the model is 0, and so it is taken to be. No FO. False: this
@@ -405,8 +405,8 @@ static void certify(struct kf_task *task, struct kf_hold *hold, double decrement
     struct kf_curvature *curvature = &hold->curvature;
     struct kf_tracked tracked = kf_hold_tracked(hold);
     if (curvature->certified || kf_hold_is_early(&task->problem, hold) ||
-        !(decrement < CERTIFY_BELOW * task->stage.target) ||
-        !kf_curvature_certify(curvature, &hold->optimum, task, &tracked, task->stage.target) || !hold->modelled)
+        !(decrement < CERTIFY_BELOW * hold->now.target) ||
+        !kf_curvature_certify(curvature, &hold->optimum, task, &tracked, hold->now.target) || !hold->modelled)
         return;
     struct kf_moves moves = {hold->moved, hold->moved_off};
     double most, error = kf_curvature_error(curvature, &hold->optimum, &task->problem, hold->slopes, &moves, &most);
@@ -432,9 +432,9 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
         }
         if (!isfinite(decrement))
             return !kf_affords(task, pass);
-        if (decrement < UNSEEN_BELOW * task->stage.target && kf_hold_step_unseen(task, hold)) {
+        if (decrement < UNSEEN_BELOW * hold->now.target && kf_hold_step_unseen(task, hold)) {
             kf_hold_judge(task, hold);
-            if (task->stage.bound <= task->stage.target)
+            if (hold->now.bound <= hold->now.target)
                 return true;
             decrement = kf_hold_aim(task, hold);
         }
@@ -442,19 +442,19 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
             return !kf_affords(task, pass);
         certify(task, hold, decrement);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
-        if (is_enough(task, hold) || (isnan(task->stage.bound) && decrement <= SOLVE_TO * task->stage.target))
+        if (is_enough(task, hold) || (isnan(hold->now.bound) && decrement <= SOLVE_TO * hold->now.target))
             return true;
         fresh = !hold->reuse || has_cheap_hessian(&task->problem, hold);
         before = decrement;
     }
-    return task->stage.bound <= task->stage.target;
+    return hold->now.bound <= hold->now.target;
 }
 
 /* From wherever x is, with a line search, to a share of the target; as far as the gradient's norm tells. */
 static keepfit_status solve_once(struct kf_task *task, struct kf_hold *hold, double share, keepfit_error *error)
 {
     keepfit_status status =
-        kf_optimum_find(&hold->optimum, task, share * task->stage.target, task->iterate.x, hold->sum, error);
+        kf_optimum_find(&hold->optimum, task, share * hold->now.target, task->iterate.x, hold->sum, error);
     task->stage.steps++;
     kf_rounding_of_pass(&task->problem.objective, task->iterate.x, hold->off);
     hold->remembered = hold->modelled = false;
@@ -463,8 +463,8 @@ static keepfit_status solve_once(struct kf_task *task, struct kf_hold *hold, dou
     kf_goal_move(&hold->goal, task, task->iterate.x, NAN);
     hold->curvature.anchored = hold->curvature.certified =
         false; /* the solver has its own use for the score curvatures */
-    task->stage.target = kf_goal_target(&hold->goal, &task->problem, hold->square);
-    task->stage.bound = best_bound(task, hold, 0);
+    hold->now.target = kf_goal_target(&hold->goal, &task->problem, hold->square);
+    hold->now.bound = best_bound(task, hold, 0);
     return status;
 }
 
@@ -483,7 +483,7 @@ static keepfit_status solve_anew(struct kf_task *task, struct kf_hold *hold, kee
         if (kf_hold_is_good(task, hold))
             break;
         if (hold->intercept.known)
-            share *= fmin(fmax(SOLVE_TO * task->stage.target / task->stage.bound, SHARE_STEP), 0.5);
+            share *= fmin(fmax(SOLVE_TO * hold->now.target / hold->now.bound, SHARE_STEP), 0.5);
     }
     /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
     if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(&task->problem), task->iterate.x))
@@ -494,9 +494,9 @@ static keepfit_status solve_anew(struct kf_task *task, struct kf_hold *hold, kee
 
 bool kf_hold_is_good(const struct kf_task *task, const struct kf_hold *hold)
 {
-    if (!isnan(task->stage.bound))
-        return task->stage.bound <= task->stage.target;
-    return kf_gap_estimate(&task->problem, task->iterate.x, hold->gradient) <= task->stage.target;
+    if (!isnan(hold->now.bound))
+        return hold->now.bound <= hold->now.target;
+    return kf_gap_estimate(&task->problem, task->iterate.x, hold->gradient) <= hold->now.target;
 }
 
 /* What a stage does when its points are in. */
@@ -517,7 +517,7 @@ static keepfit_status settle(struct kf_task *task, struct kf_hold *hold, keepfit
     return improved ? KEEPFIT_OK : solve_anew(task, hold, error);
 }
 
-keepfit_status kf_hold_settle(struct kf_task *task, void *state, keepfit_error *error)
+keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error)
 {
     struct kf_hold *hold = state;
     keepfit_status status = settle(task, hold, error);
@@ -526,11 +526,6 @@ keepfit_status kf_hold_settle(struct kf_task *task, void *state, keepfit_error *
         refresh(task, hold, NAN);
         kf_hold_judge(task, hold);
     }
+    *outcome = hold->now;
     return status;
-}
-
-keepfit_status kf_hold_stage(struct kf_task *task, void *state, keepfit_error *error)
-{
-    keepfit_status status = kf_hold_take(task, state, error);
-    return status == KEEPFIT_OK ? kf_hold_settle(task, state, error) : status;
 }

@@ -40,6 +40,7 @@ struct kf_hold {
     double moved_most, moved_off; /* no number of `moved` is larger in size, nor off by more */
     size_t slopes_capacity, moved_capacity, trial_capacity;
     struct kf_goal goal;
+    struct kf_outcome now; /* of this stage, so far */
     struct kf_curvature curvature;
     struct kf_intercept intercept; /* where an intercept is free */
     struct kf_optimum optimum;
@@ -49,9 +50,8 @@ struct kf_hold {
 keepfit_status kf_hold_create(struct kf_task *task, struct kf_hold *hold, bool reuse);
 
 /* What the methods' records consist of besides; their state is a struct kf_hold. */
-keepfit_status kf_hold_stage(struct kf_task *task, void *state, keepfit_error *error);
-keepfit_status kf_hold_take(struct kf_task *task, void *state, keepfit_error *error);
-keepfit_status kf_hold_settle(struct kf_task *task, void *state, keepfit_error *error);
+keepfit_status kf_hold_take(struct kf_task *task, void *state, double loss, keepfit_error *error);
+keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error);
 void kf_hold_leave(struct kf_task *task, void *state, size_t j);
 double kf_hold_advantage(struct kf_task *task, void *state);
 void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archive);

@@ -84,7 +84,7 @@ bool kf_hold_step_unseen(struct kf_task *task, struct kf_hold *hold)
         return false;
     struct kf_moves moves = foresee_rounding(task, hold, &farthest);
     error = kf_curvature_error(curvature, &hold->optimum, &task->problem, hold->slopes, &moves, &most);
-    if (!(kf_curvature_foresee(curvature, &task->problem, error, most) <= UNSEEN_TO * task->stage.target))
+    if (!(kf_curvature_foresee(curvature, &task->problem, error, most) <= UNSEEN_TO * hold->now.target))
         return false;
     struct kf_goal goal = hold->goal;
     double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
@@ -94,7 +94,7 @@ bool kf_hold_step_unseen(struct kf_task *task, struct kf_hold *hold)
     kf_copy(&task->problem, hold->start_off, hold->off);
     move_unseen(task, hold, error, most);
     struct kf_tracked tracked = kf_hold_tracked(hold);
-    double enough = UNSEEN_MOST * task->stage.target;
+    double enough = UNSEEN_MOST * hold->now.target;
     if (kf_curvature_bound(curvature, task, &tracked, enough) <= enough) {
         memcpy(hold->moved, hold->trial, task->problem.points.count * sizeof *hold->moved);
         hold->moved_most = farthest;

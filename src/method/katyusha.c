@@ -119,7 +119,6 @@ static keepfit_status katyusha_stage(struct kf_task *task, void *state, keepfit_
 const struct kf_method kf_katyusha = {
     .name = "katyusha",
     .summary = "accelerated variance reduction: S epochs (10) of T steps (100) a stage",
-    .draws_from = -1,
     .state_size = sizeof(struct katyusha),
     .create = katyusha_create,
     .stage = katyusha_stage,

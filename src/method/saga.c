@@ -50,7 +50,6 @@ const struct kf_method kf_saga = {
     .name = "saga",
     .summary = "a table of gradients filled at each stage, then T steps (300) that renew it",
     .scaled = true,
-    .draws_from = -1,
     .state_size = sizeof(struct saga),
     .create = saga_create,
     .stage = saga_stage,

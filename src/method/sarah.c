@@ -56,7 +56,6 @@ const struct kf_method kf_sarah = {
     .summary = "stochastic recursive gradient: S epochs (10) of T steps (100) a stage",
     .scaled = true,
     .looks_back = true,
-    .draws_from = -1,
     .state_size = sizeof(struct sarah),
     .create = sarah_create,
     .stage = sarah_stage,

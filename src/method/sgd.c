@@ -127,6 +127,11 @@ static void archive(struct kf_task *task, void *state, struct kf_archive *archiv
     kf_lipschitz_archive(&sgd->lipschitz, &task->problem, archive);
 }
 
+static size_t draws_among(size_t count)
+{
+    return count;
+}
+
 const struct kf_method kf_sgd = {
     .name = "sgd",
     .summary = "stochastic gradient descent: T steps a stage (300), the mean of the iterates",
@@ -134,6 +139,7 @@ const struct kf_method kf_sgd = {
     .state_size = sizeof(struct sgd),
     .create = sgd_create,
     .stage = stage,
+    .draws_among = draws_among,
     .leave = leave,
     .archive = archive,
 };
@@ -145,6 +151,7 @@ const struct kf_method kf_sgd_sparse = {
     .state_size = sizeof(struct sgd),
     .create = sparse_create,
     .stage = stage,
+    .draws_among = draws_among,
     .forget = forget,
     .leave = leave,
     .archive = archive,

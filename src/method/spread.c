@@ -150,13 +150,13 @@ static bool wants_anchor(const struct kf_task *task, struct kf_hold *hold)
 static bool is_needed(struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
-    if (spread->stages < PATIENCE && task->stage.bound <= 1.1 * spread->hopeless)
+    if (spread->stages < PATIENCE && hold->now.bound <= 1.1 * spread->hopeless)
         return false;
     if (!kf_hold_is_good(task, hold))
         return true;
     double passes = wants_anchor(task, hold) ? 3 : 1, left = fmax((double)kf_left(task), 1);
-    double growth = spread->stages ? fmax(task->stage.bound - spread->settled, 0) / (double)spread->stages : 0;
-    return task->stage.bound + HASTE * growth * passes * (double)task->problem.points.count / left > task->stage.target;
+    double growth = spread->stages ? fmax(hold->now.bound - spread->settled, 0) / (double)spread->stages : 0;
+    return hold->now.bound + HASTE * growth * passes * (double)task->problem.points.count / left > hold->now.target;
 }
 
 static void begin_try(struct kf_task *task, struct kf_hold *hold)
@@ -195,7 +195,7 @@ static bool begin(struct kf_task *task, struct kf_hold *hold)
     if (isfinite(spread->promise) && spread->promise > 0)
         begin_try(task, hold);
     else
-        spread->hopeless = task->stage.bound;
+        spread->hopeless = hold->now.bound;
     return spread->job == KF_TRYING;
 }
 
@@ -204,7 +204,7 @@ static bool begin(struct kf_task *task, struct kf_hold *hold)
 static void settle(struct kf_task *task, struct kf_hold *hold)
 {
     kf_hold_judge(task, hold);
-    hold->spread.settled = task->stage.bound;
+    hold->spread.settled = hold->now.bound;
     hold->spread.stages = 0;
     hold->spread.job = KF_IDLE;
 }
@@ -240,14 +240,14 @@ static void reject(struct kf_task *task, struct kf_hold *hold, double slope)
     if (spread->fresh)
         spread->length *= slope > 0 ? fmax(spread->promise / (spread->promise + slope), 0.05) : 0.25;
     if (spread->length < LENGTH_LEAST)
-        spread->hopeless = task->stage.bound;
+        spread->hopeless = hold->now.bound;
     settle(task, hold);
 }
 
 static void end_try(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    double bound = task->stage.bound, before = spread->promise;
+    double bound = hold->now.bound, before = spread->promise;
     kf_complete_gradient(&task->problem.objective, spread->sum, spread->x, hold->gradient);
     double slope = kf_dot(kf_size(&task->problem), hold->gradient, hold->direction);
     if (!is_better(task, spread, slope)) {
@@ -262,7 +262,7 @@ static void end_try(struct kf_task *task, struct kf_hold *hold)
     double after = kf_hold_aim(task, hold);
     spread->worn = spread->restart || !(after < KF_HOLD_CONTRACTION * before);
     bool whole = spread->fresh && spread->length == 1 && !spread->restart;
-    spread->hopeless = whole && after > NO_GAIN * before && task->stage.bound > NO_GAIN * bound ? task->stage.bound : 0;
+    spread->hopeless = whole && after > NO_GAIN * before && hold->now.bound > NO_GAIN * bound ? hold->now.bound : 0;
     spread->fresh = spread->restart = false;
     spread->length = 1;
     task->stage.steps++;
@@ -301,7 +301,7 @@ static void end_measuring(struct kf_task *task, struct kf_hold *hold)
     struct kf_spread *spread = &hold->spread;
     bool again = false;
     if (!spread->chosen &&
-        !kf_leverages_choose(&spread->curvature, &spread->optimum, &task->problem, task->stage.target, &again)) {
+        !kf_leverages_choose(&spread->curvature, &spread->optimum, &task->problem, hold->now.target, &again)) {
         spread->job = KF_IDLE;
         return;
     }

@@ -130,7 +130,6 @@ const struct kf_method kf_ssvrg_method = {
     .name = "ssvrg",
     .summary = "streaming SVRG, a single pass: rounds of gradients at an anchor, then steps, each on the newest point",
     .scaled = true,
-    .draws_from = -1,
     .state_size = sizeof(struct kf_ssvrg),
     .create = ssvrg_create,
     .stage = ssvrg_stage,

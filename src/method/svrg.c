@@ -51,7 +51,6 @@ const struct kf_method kf_svrg = {
     .name = "svrg",
     .summary = "stochastic variance reduced gradient: S epochs (10) of T steps (100) a stage",
     .scaled = true,
-    .draws_from = -1,
     .state_size = sizeof(struct svrg),
     .create = svrg_create,
     .stage = svrg_stage,

@@ -64,6 +64,7 @@ struct table {
     double off, length;    /* and to m, as a length; |m|, or a little more */
     unsigned followed;     /* points since these were computed */
     struct kf_goal goal;
+    struct kf_outcome now; /* of this stage, so far */
 };
 
 static keepfit_status table_create(struct kf_task *task, void *state, keepfit_error *error)
@@ -125,8 +126,8 @@ static double bound_now(struct kf_task *task, struct table *table)
         mean * mean * table->mm_off + 2 * mean * mu * table->mx_off + 16 * KF_UNIT * (of_m + fabs(of_both) + of_x);
     double length = sqrt(fmax(of_m + of_both + of_x, 0) + off) + doubt_of(&task->problem, table);
     double bound = length * length / (2 * mu) * KF_UPWARD + KF_UNDERFLOW;
-    bool blurred = off / (2 * mu) > BLURRED_FROM * task->stage.target;
-    return bound > task->stage.target && blurred ? measure(task, table, true) : bound;
+    bool blurred = off / (2 * mu) > BLURRED_FROM * table->now.target;
+    return bound > table->now.target && blurred ? measure(task, table, true) : bound;
 }
 
 /* The three products follow a change of m by factor times row j, whose score may be off by `blur`. */
@@ -223,7 +224,7 @@ static bool walk_until(struct kf_task *task, struct table *table, double enough)
     uint64_t round = round_length(&task->problem), walked = 0;
     uint64_t patience = STEPS_IDLE / round > ROUNDS_IDLE ? STEPS_IDLE / round : ROUNDS_IDLE;
     uint64_t after = proved ? 2 * task->problem.points.count : 0;
-    double estimate = task->stage.bound, most = STEP_MOST(task->problem.objective.loss);
+    double estimate = table->now.bound, most = STEP_MOST(task->problem.objective.loss);
     struct progress progress = {.least = estimate};
     while (!(estimate <= enough) && progress.idle < patience && kf_affords(task, round + after)) {
         uint64_t usual = (uint64_t)fmin(USUAL_SHARE * table->usual, (double)ROUNDS_IDLE * (double)round);
@@ -282,8 +283,8 @@ static void make_exact(struct kf_task *task, struct table *table)
     bool proves = task->problem.options->guarantee == KF_GUARANTEE_PROVED;
     if (proves && table->stale)
         fill(task, table);
-    task->stage.bound = measure(task, table, proves);
-    task->stage.target = kf_goal_target(&table->goal, &task->problem, table->xx);
+    table->now.bound = measure(task, table, proves);
+    table->now.target = kf_goal_target(&table->goal, &task->problem, table->xx);
 }
 
 static bool reserve(const struct kf_problem *problem, struct table *table)
@@ -304,16 +305,16 @@ static void begin(struct kf_task *task, struct table *table)
 /* The bound would do if it were not for what rounding has left of points that came and went: then the table is filled anew. */
 static void clear_up(struct kf_task *task, struct table *table)
 {
-    if (table->stale || !table->taken || task->stage.bound <= task->stage.target ||
+    if (table->stale || !table->taken || table->now.bound <= table->now.target ||
         task->problem.options->guarantee != KF_GUARANTEE_PROVED || !kf_affords(task, task->problem.points.count) ||
-        !(measure(task, table, false) <= task->stage.target))
+        !(measure(task, table, false) <= table->now.target))
         return;
     fill(task, table);
-    task->stage.bound = measure(task, table, true);
+    table->now.bound = measure(task, table, true);
 }
 
 /* The bound, and what it takes to bring it down. */
-static keepfit_status table_settle(struct kf_task *task, void *state, keepfit_error *error)
+static keepfit_status table_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error)
 {
     struct table *table = state;
     struct kf_objective *objective = &task->problem.objective;
@@ -321,29 +322,34 @@ static keepfit_status table_settle(struct kf_task *task, void *state, keepfit_er
         return kf_fail_memory(error);
     if (!table->filled)
         begin(task, table);
-    task->stage.target = kf_goal_target(&table->goal, &task->problem, table->xx);
-    task->stage.bound = bound_now(task, table);
+    table->now.target = kf_goal_target(&table->goal, &task->problem, table->xx);
+    table->now.bound = bound_now(task, table);
     clear_up(task, table);
-    struct progress progress = {.least = task->stage.bound};
+    struct progress progress = {.least = table->now.bound};
     bool reached = true;
-    while (reached && !(task->stage.bound <= task->stage.target) && progress.idle < WALKS_IDLE) {
+    while (reached && !(table->now.bound <= table->now.target) && progress.idle < WALKS_IDLE) {
         bool exact = !table->stale;
         uint64_t spent = objective->fo;
         remember_start(task, table);
-        reached = walk_until(task, table, ESTIMATE_SHARE * task->stage.target);
+        reached = walk_until(task, table, ESTIMATE_SHARE * table->now.target);
         if (objective->fo == spent)
             break; /* the budget is spent */
         tell_goal(task, table, exact);
         make_exact(task, table);
-        take_note(&progress, task->stage.bound);
+        take_note(&progress, table->now.bound);
     }
-    if (!kf_bounds_gap(&task->problem)) /* an estimate, which proves nothing */
-        task->stage.bound = NAN;
+    bool proves = task->problem.options->guarantee == KF_GUARANTEE_PROVED;
+    table->now.proof = proves ? KF_PROOF_GRADIENT : KF_PROOF_ESTIMATE;
+    *outcome = table->now;
+    if (!kf_bounds_gap(&task->problem)) { /* an estimate, which proves nothing */
+        outcome->bound = NAN;
+        outcome->proof = KF_PROOF_NONE;
+    }
     return KEEPFIT_OK;
 }
 
 /* The newest point joins the table at the current x. */
-static keepfit_status table_take(struct kf_task *task, void *state, keepfit_error *error)
+static keepfit_status table_take(struct kf_task *task, void *state, double loss, keepfit_error *error)
 {
     struct table *table = state;
     struct kf_objective *objective = &task->problem.objective;
@@ -354,15 +360,9 @@ static keepfit_status table_take(struct kf_task *task, void *state, keepfit_erro
         return KEEPFIT_OK; /* with all the others, when they settle */
     double *factors = table->factors + newest * each;
     kf_factors(objective, &task->iterate.view, newest, factors);
-    kf_goal_take(&table->goal, task, change_drift(task, table, 1, newest, factors));
+    kf_goal_take(&table->goal, task, loss, change_drift(task, table, 1, newest, factors));
     table->taken++;
     return KEEPFIT_OK;
-}
-
-static keepfit_status table_stage(struct kf_task *task, void *state, keepfit_error *error)
-{
-    keepfit_status status = table_take(task, state, error);
-    return status == KEEPFIT_OK ? table_settle(task, state, error) : status;
 }
 
 static void table_leave(struct kf_task *task, void *state, size_t j)
@@ -423,10 +423,8 @@ const struct kf_method kf_table = {
     .needs_convexity = true,
     .holds_epsilon = true,
     .scaled = true,
-    .draws_from = -1,
     .state_size = sizeof(struct table),
     .create = table_create,
-    .stage = table_stage,
     .forget = table_forget,
     .leave = table_leave,
     .take = table_take,

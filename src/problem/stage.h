@@ -2,6 +2,8 @@
 #ifndef KF_STAGE_H
 #define KF_STAGE_H
 
+#include <math.h>
+
 #include "base/random.h"
 
 /* What a stage may do and has done. Work is counted in nominal nanoseconds: numbers of operations, never a clock, so that the same data
@@ -11,13 +13,10 @@ struct kf_stage {
     uint64_t steps;           /* of all stages so far */
     uint64_t fo_before;       /* FOs before this stage */
     uint64_t allowance;       /* and how many it may spend; UINT64_MAX: any number */
-    double work;              /* dense algebra, since auto last looked at it (kf_spend) */
+    double work;              /* dense algebra, since auto last looked (kf_spend) */
     double toil, toil_most;   /* what the stage has done besides FOs, and what it may do with them (kf_toil) */
     uint64_t toil_from;       /* FOs before */
     const volatile int *stop; /* a flag that ends the stage's work early; may be NULL */
-    double arrival_loss;
-    double bound;
-    double target;
 };
 
 /* What a stage does besides FOs. When there is no end to it, it ends as if its gradients were spent (fit/promise.c says when). */
@@ -32,5 +31,18 @@ static inline void kf_spend(struct kf_stage *stage, double nanoseconds)
     stage->work += nanoseconds;
     kf_toil(stage, nanoseconds);
 }
+
+/* What the proof of a bound goes by. */
+enum kf_proof { KF_PROOF_NONE, KF_PROOF_GRADIENT, KF_PROOF_CURVATURE, KF_PROOF_INTERCEPT, KF_PROOF_ESTIMATE };
+
+/* What came of it. */
+struct kf_outcome {
+    double bound;  /* proved bound on the gap at x, where the method keeps one; otherwise NaN */
+    double target; /* what it has to be at most; NaN where nothing is promised */
+    enum kf_proof proof;
+    double work; /* that it took, in nominal nanoseconds */
+};
+
+static const struct kf_outcome kf_no_outcome = {NAN, NAN, KF_PROOF_NONE, 0};
 
 #endif
