@@ -25,16 +25,21 @@ static struct decrement measure_decrement(const struct kf_curvature *curvature, 
     const struct kf_objective *objective = &task->problem.objective;
     double mean = kf_inverse_weight(objective), ridge = 2 * objective->lambda, unit = 6 * KF_UNIT, sums[4];
     size_t free = objective->free;
-    struct kf_decrement rest = {tracked->sum + free,    task->iterate.x + free, curvature->at_sum + free,
-                                curvature->at_x + free, tracked->off + free,    curvature->width + free};
-    objective->kernels->decrement(curvature->size - free, mean, ridge, unit, &rest, sums);
+    struct kf_decrement rest = {tracked->sum + free,
+                                task->iterate.x + free,
+                                curvature->followed.at_sum + free,
+                                curvature->followed.at_x + free,
+                                tracked->off + free,
+                                curvature->hessian.width + free};
+    objective->kernels->decrement(curvature->hessian.size - free, mean, ridge, unit, &rest, sums);
     struct decrement found = {sums[0], sums[1], sums[2], sums[3]};
     for (size_t k = 0; k < free; k++) {
-        double v = mean * tracked->sum[k], term = v * (mean * curvature->at_sum[k] + ridge * curvature->at_x[k]);
+        double v = mean * tracked->sum[k],
+               term = v * (mean * curvature->followed.at_sum[k] + ridge * curvature->followed.at_x[k]);
         found.product += term;
         found.sizes += fabs(term);
-        found.widths += curvature->width[k] * fabs(v);
-        found.doubt += curvature->width[k] * (mean * tracked->off[k] + unit * fabs(v));
+        found.widths += curvature->hessian.width[k] * fabs(v);
+        found.doubt += curvature->hessian.width[k] * (mean * tracked->off[k] + unit * fabs(v));
     }
     return found;
 }
@@ -44,11 +49,12 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
 {
     struct decrement found = measure_decrement(curvature, task, tracked);
     double mean = kf_inverse_weight(&task->problem.objective), ridge = 2 * task->problem.objective.lambda;
-    double theta = mean * curvature->sum_off + ridge * curvature->x_off +
-                   6 * KF_UNIT * (mean * curvature->sum_length + ridge * curvature->x_length);
-    double square = fmax(found.product, 0) + found.widths * theta + kf_gamma((double)curvature->size + 8) * found.sizes;
-    double length = sqrt(square) + found.doubt + mean * curvature->error;
-    return length * length * (1 + kf_gamma((double)curvature->size + 64));
+    double theta = mean * curvature->followed.sum_off + ridge * curvature->followed.x_off +
+                   6 * KF_UNIT * (mean * curvature->followed.sum_length + ridge * curvature->followed.x_length);
+    double square =
+        fmax(found.product, 0) + found.widths * theta + kf_gamma((double)curvature->hessian.size + 8) * found.sizes;
+    double length = sqrt(square) + found.doubt + mean * curvature->since.error;
+    return length * length * (1 + kf_gamma((double)curvature->hessian.size + 64));
 }
 
 /* u^2/(2 (u - 1 + exp(-u))), at most 1 + u/2: what the curvature at the start of a way is of its mean, if it falls like
@@ -66,7 +72,7 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
     const struct kf_objective *objective = &problem->objective;
     double longest = objective->row_most * (1 + kf_gamma((double)objective->longest + 8));
     double concordance = kf_concordance(problem), reach = concordance * longest / sqrt(objective->lambda);
-    double t = objective->free ? concordance * sqrt(curvature->inverse[0]) * sqrt(square) / c : 0;
+    double t = objective->free ? concordance * sqrt(curvature->hessian.inverse[0]) * sqrt(square) / c : 0;
     if (!(t < 1))
         return INFINITY;
     double rest = 1 + sqrt(1 - t), half = 2 * square / (c * rest * rest);
@@ -79,8 +85,8 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
 /* K where points' curvatures have become less than c says of all, or have left: the others' shares are the larger. */
 static double reach_now(const struct kf_curvature *curvature)
 {
-    double rest = 1 - curvature->lost - KF_GIVEN_UP_MOST, farthest = sqrt(curvature->leverage);
-    return rest > 0 ? fmin(farthest, curvature->reach / rest) : farthest;
+    double rest = 1 - curvature->since.lost - KF_GIVEN_UP_MOST, farthest = sqrt(curvature->leverages.largest);
+    return rest > 0 ? fmin(farthest, curvature->leverages.reach / rest) : farthest;
 }
 
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
@@ -99,5 +105,6 @@ double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_
     if (!curvature->certified)
         return INFINITY;
     return kf_curvature_bound_at(curvature, &task->problem, kf_curvature_decrement(curvature, task, tracked),
-                                 kf_curvature_shrinkage(curvature, &task->problem, curvature->stretch), 1, enough);
+                                 kf_curvature_shrinkage(curvature, &task->problem, curvature->since.stretch), 1,
+                                 enough);
 }

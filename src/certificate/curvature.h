@@ -40,46 +40,69 @@
 #include "objective/rounding.h"
 #include "optimum/optimum.h"
 
+/* H as numbers: both triangles, and what is made of it. The vectors are parts of `work`, which has room for four more. */
+struct kf_hessian {
+    size_t size, capacity; /* leading dimension of the matrices: capacity */
+    double *matrix;        /* H */
+    double *inverse;
+    double *factor; /* Cholesky factor of the whole Hessian */
+    double *excess; /* room for one more */
+    double *work;
+    double *width;     /* roots of the inverse's diagonal */
+    double *peak;      /* the largest that H's diagonal has been since it was 0; */
+    double operations; /* and how many there have been on each number of H since then */
+    double slack;      /* by which share of it H may be less than what `inverse` is the inverse of */
+    double *columns;   /* rows that are multiplied, and what comes out */
+    size_t columns_capacity;
+};
+
+/* H^-1 times the gradient sum and times x (regularised coordinates), as points come. */
+struct kf_followed {
+    double *at_sum, *at_x;
+    double sum_length, x_length; /* |sum|_{H^-1} and |x|_{H^-1}, or a little more */
+    double sum_off, x_off;       /* number k of at_sum and at_x may be off by width_k times this */
+};
+
+/* What has become of H since it was made. */
+struct kf_since {
+    double stretch; /* r, or */
+    bool rough;     /* an upper bound of it that may be far too large */
+    double before;  /* r at the anchor */
+    double lost;    /* share of H that has left with its points */
+    double error;   /* |.|_{H^-1} of what the gradient sum may be off by */
+    double blur;    /* what the scores that curvatures were computed of may be off by */
+};
+
+/* How far scores move with |v|_H. */
+struct kf_leverages {
+    double *of; /* of the points, when measured; negative: left out of H */
+    size_t capacity;
+    size_t known;           /* points that are in `of`, new ones included; 0: none */
+    double largest;         /* R^2 */
+    double reach;           /* K, at most R */
+    double later;           /* the largest of a point that has come since */
+    double most, inflation; /* the largest that is let in; what they may have grown by since */
+    double measured;        /* weight when all were measured */
+};
+
 struct kf_curvature {
     bool anchored;             /* there is a factor for steps */
     bool certified;            /* and what bounds need */
     bool plain;                /* nothing is left out of H, and all leverages are measured at every anchor */
     bool gathering, measuring; /* in pieces: H is not complete, or leverages are not */
-    size_t size, capacity;
-    double *hessian; /* H, both triangles, leading dimension capacity like the next two */
-    double *inverse;
-    double *factor;                 /* Cholesky factor of the whole Hessian */
-    double *work;                   /* the vectors below, and four more */
-    double *anchor, *at_sum, *at_x; /* p; H^-1 sum; H^-1 x (regularised coordinates) */
-    double *width, *peak; /* roots of the inverse's diagonal; the largest that H's diagonal has been since it was 0 */
-    double operations;    /* on each number of H since then */
-    double slack;         /* by which share of it H may be less than what `inverse` is the inverse of */
-    double sum_length, x_length;     /* |sum|_{H^-1} and |x|_{H^-1}, or a little more */
-    double sum_off, x_off;           /* number k of at_sum and at_x may be off by width_k times this */
-    double blur;                     /* what the scores that curvatures were computed of may be off by */
-    double weight, lambda, leverage; /* W0, lambda then, R^2 */
-    double stretch;                  /* r, or */
-    bool rough;                      /* an upper bound of it that may be far too large */
-    double before;                   /* r at the anchor */
-    double lost;                     /* share of H that has left with its points */
-    double error;                    /* |.|_{H^-1} of what the gradient sum may be off by */
-    double later;                    /* the largest leverage of a point that has come since */
-    size_t points;                   /* that H was made of */
-    double *leverages;               /* of the points, when measured; negative: left out of H */
-    double reach;                    /* K, at most R */
-    double most, inflation;          /* the largest that is let in; what they may have grown by since */
-    double measured;                 /* weight when all were measured */
-    size_t known;                    /* points that are in `leverages`, new ones included; 0: none */
-    size_t leverages_capacity;
-    double *excess, *excesses; /* what K is found with: a matrix, and numbers of the points */
+    double *anchor;            /* p */
+    double weight, lambda;     /* W0, lambda then */
+    size_t points;             /* that H was made of, */
+    struct kf_curves curves;   /* and their score curvatures */
+    struct kf_hessian hessian;
+    struct kf_followed followed;
+    struct kf_since since;
+    struct kf_leverages leverages;
+    double *excesses; /* what K is found with: numbers of the points */
     size_t excesses_capacity;
-    double *columns; /* rows that are multiplied, and what comes out */
-    size_t columns_capacity;
 };
 
-/* With the anchor's score curvatures, which lie in `optimum`. */
-void kf_curvature_archive(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
-                          struct kf_archive *archive);
+void kf_curvature_archive(struct kf_curvature *curvature, struct kf_task *task, struct kf_archive *archive);
 
 /* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
 bool kf_curvature_suits(const struct kf_problem *problem);
@@ -87,28 +110,24 @@ void kf_curvature_free(struct kf_curvature *curvature);
 
 /* Anchors at task->iterate.x, with all points so far: the Hessian for steps, i FOs, or none where the slopes at task->iterate.x are
  * remembered (not NULL). KEEPFIT_DIVERGED: it has no factor; KEEPFIT_NO_MEMORY. Neither anchors. */
-keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
-                                   const double *slopes);
+keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_task *task, const double *slopes);
 /* The same where H was certified, no point has left nor is left out, and slopes are those that it was made of, but for the points
  * that have come since: only these are looked at. */
-keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
-                                   const double *slopes);
+keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_task *task, const double *slopes);
 bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct kf_problem *problem);
 /* Makes what bounds need at the anchor, before any other point comes; `sum` is the gradient sum at task->iterate.x, target the
  * bound that is aimed at. False: no memory, or no inverse. */
-bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
-                          const struct kf_tracked *tracked, double target);
+bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_task *task, const struct kf_tracked *tracked,
+                          double target);
 /* The same in pieces, for stages that may not do it at once. H is gathered at task->iterate.x as it is at the beginning, closed when
  * it has all points (KEEPFIT_DIVERGED: it has no factor), and measured: some `most` points at a time, until all `points` are
  * known; then some may be left out, and all measured again. */
 bool kf_curvature_begin(struct kf_curvature *curvature, struct kf_task *task);
-bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
-                         const double *slopes, size_t to);
+bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_task *task, const double *slopes, size_t to);
 keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task *task);
 bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_task *task);
 size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
-bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_problem *problem, double target, bool *again);
+bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_problem *problem, double target, bool *again);
 void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_task *task,
                                 const struct kf_tracked *tracked);
 
@@ -116,31 +135,27 @@ void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_
 bool kf_curvature_take(struct kf_curvature *curvature, struct kf_task *task, size_t j, double factor);
 /* Point j leaves, whose factor at task->iterate.x is given. By H - sum k a a' >= (1 - sum k a'H^-1 a) H the share of H that is lost
  * is known. */
-void kf_curvature_leave(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, size_t j,
-                        double factor);
+void kf_curvature_leave(struct kf_curvature *curvature, struct kf_task *task, size_t j, double factor);
 /* x has moved, or the sum is not what it was. */
 void kf_curvature_move(struct kf_curvature *curvature, const struct kf_task *task, const struct kf_tracked *tracked);
 /* Looks at the points one by one where r is rough: at their curvatures, where the slopes at task->iterate.x are remembered (not NULL),
  * otherwise at how far their scores have moved. False: it was not. */
-bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_optimum *optimum, const struct kf_task *task,
-                         const double *slopes);
+bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_task *task, const double *slopes);
 /* How far the scores of all points have moved since their slopes were computed; each number may be off by `off`. */
 struct kf_moves {
     const double *by;
     double off;
 };
 /* What the gradient sum is off by where the slopes are those of all points, and their scores have moved since (NULL: not
- * at all); *most is r. The curvatures in H lie in `optimum`, those of later points are their own. */
-double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *slopes, const struct kf_moves *moves,
-                          double *most);
+ * at all); *most is r. The curvatures of later points are their own. */
+double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *slopes,
+                          const struct kf_moves *moves, double *most);
 /* The curvature that the sum is followed by for point j: H's, or its own. */
-double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                       const struct kf_problem *problem, const double *slopes, size_t j);
+double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *slopes,
+                       size_t j);
 /* The sum takes in what the points' curvatures make of a step, and what rounding has done to that. */
-void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_task *task, const double *slopes, const double *step,
-                         const struct kf_tracked *tracked);
+void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_task *task, const double *slopes,
+                         const double *step, const struct kf_tracked *tracked);
 /* The sum is off by so much, and r is `most`. */
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most);
 /* What the gradient is off by, as a plain length. */

@@ -35,7 +35,7 @@ bool kf_curvature_invert(struct kf_curvature *curvature);
 /* A matrix as large as H. */
 static inline struct kf_square kf_like_hessian(const struct kf_curvature *curvature, double *numbers)
 {
-    return (struct kf_square){numbers, curvature->size, curvature->capacity};
+    return (struct kf_square){numbers, curvature->hessian.size, curvature->hessian.capacity};
 }
 /* What rounding may have done to H, as a matrix: number k of a diagonal one. */
 double kf_hessian_margin(const struct kf_curvature *curvature, size_t k);
@@ -66,9 +66,9 @@ double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_ro
 /* The same of point j, from the row. */
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
-bool kf_leverages_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target);
+bool kf_leverages_find(struct kf_curvature *curvature, struct kf_task *task, double target);
 /* K, where it is less than R by as much as matters for the target; H's inverse is there. False: no memory. */
-bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target);
+bool kf_reach_find(struct kf_curvature *curvature, struct kf_task *task, double target);
 /* What is known of leverages serves for the next H as well: that is at least c times the one before, by the argument that gives c, or as
  * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */
 struct kf_heritage {

@@ -26,40 +26,39 @@ static double excess_beyond(double concordance, double u)
     return (kf_expm1(concordance * u) - concordance * u) / concordance;
 }
 
-double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                       const struct kf_problem *problem, const double *slopes, size_t j)
+double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *slopes,
+                       size_t j)
 {
-    return j < curvature->points ? optimum->curve[j] : kf_curve_recalled(problem, j, slopes[j]);
+    return j < curvature->points ? curvature->curves.of[j] : kf_curve_recalled(problem, j, slopes[j]);
 }
 
 /* sqrt(a_j'H^-1 a_j) of a point that is not in H, or more. */
 static double reach_of(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
 {
-    return sqrt(j < curvature->points ? kf_leverage(curvature, problem, j) : curvature->later);
+    return sqrt(j < curvature->points ? kf_leverage(curvature, problem, j) : curvature->leverages.later);
 }
 
 static bool is_inside(const struct kf_curvature *curvature, size_t j)
 {
-    return j < curvature->points && curvature->leverages[j] >= 0;
+    return j < curvature->points && curvature->leverages.of[j] >= 0;
 }
 
 /* ---- all points, one block after the other ---- */
 
-static void find_doubts(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                        const struct kf_problem *problem, const double *slopes, const struct kf_moves *moves,
-                        size_t from, size_t count, struct kf_doubts *doubts)
+static void find_doubts(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *slopes,
+                        const struct kf_moves *moves, size_t from, size_t count, struct kf_doubts *doubts)
 {
     double concordance = kf_concordance(problem);
     size_t inside = curvature->points < from ? 0 : curvature->points - from < count ? curvature->points - from : count;
     bool beyond = false;
     memcpy(doubts->slope, slopes + from, count * sizeof *slopes);
     kf_curves_recall(problem, from, from + count, slopes, doubts->own);
-    memcpy(doubts->used, optimum->curve + from, inside * sizeof(double));
+    memcpy(doubts->used, curvature->curves.of + from, inside * sizeof(double));
     memcpy(doubts->used + inside, doubts->own + inside, (count - inside) * sizeof(double));
     for (size_t k = 0; k < count; k++)
         doubts->weight[k] = problem->points.place[from + k].weight;
     for (size_t k = 0; k < count; k++) {
-        doubts->far[k] = moves ? fabs(moves->by[from + k]) + moves->off + curvature->blur : 0;
+        doubts->far[k] = moves ? fabs(moves->by[from + k]) + moves->off + curvature->since.blur : 0;
         doubts->bent[k] = excess_below(concordance, doubts->far[k]);
         beyond |= !(concordance * doubts->far[k] < 1);
     }
@@ -119,7 +118,7 @@ static bool is_ordinary(const struct kf_curvature *curvature, size_t from, size_
     if (from + count > curvature->points)
         return false;
     for (size_t k = 0; k < count; k++)
-        others += !(curvature->leverages[from + k] >= 0) | !(doubts->weight[k] > 0) |
+        others += !(curvature->leverages.of[from + k] >= 0) | !(doubts->weight[k] > 0) |
                   !(doubts->used[k] > FAINT * doubts->weight[k]);
     return others == 0;
 }
@@ -128,12 +127,12 @@ static bool is_ordinary(const struct kf_curvature *curvature, size_t from, size_
 static void look_at_ratios(const struct kf_curvature *curvature, size_t from, size_t first, size_t end,
                            const struct kf_doubts *doubts, struct survey *survey)
 {
-    double known = curvature->inflation / curvature->weight / (1 - curvature->slack) * KF_UPWARD,
+    double known = curvature->leverages.inflation / curvature->weight / (1 - curvature->hessian.slack) * KF_UPWARD,
            most = survey->tally.most[0];
     for (size_t k = first; k < end; k++) {
         double ratio = doubts->ratio[k];
         if (ratio > 1 + 1.0 / STEPS_A_UNIT)
-            tally_add(&survey->tally, ratio, doubts->used[k] * curvature->leverages[from + k] * known);
+            tally_add(&survey->tally, ratio, doubts->used[k] * curvature->leverages.of[from + k] * known);
         else if (ratio > most)
             most = ratio;
     }
@@ -143,7 +142,7 @@ static void look_at_ratios(const struct kf_curvature *curvature, size_t from, si
 static void look_at(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t count,
                     const struct kf_doubts *doubts, struct survey *survey)
 {
-    double farthest = sqrt(curvature->leverage);
+    double farthest = sqrt(curvature->leverages.largest);
     if (is_ordinary(curvature, from, count, doubts)) {
         look_at_ratios(curvature, from, 0, count, doubts, survey);
         for (size_t k = 0; k < count; k++)
@@ -163,9 +162,8 @@ static void look_at(const struct kf_curvature *curvature, const struct kf_proble
     }
 }
 
-double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                          const struct kf_problem *problem, const double *slopes, const struct kf_moves *moves,
-                          double *most)
+double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *slopes,
+                          const struct kf_moves *moves, double *most)
 {
     struct survey survey = {{{0}, {0}, {0}}, 0, 0};
     struct kf_doubts doubts;
@@ -174,35 +172,34 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
         return 0;
     for (size_t from = 0, count; from < problem->points.count; from += count) {
         count = problem->points.count - from < KF_DOUBTS ? problem->points.count - from : KF_DOUBTS;
-        find_doubts(curvature, optimum, problem, slopes, moves, from, count, &doubts);
+        find_doubts(curvature, problem, slopes, moves, from, count, &doubts);
         look_at(curvature, problem, from, count, &doubts, &survey);
     }
     double given_up = curvature->plain ? 0 : KF_GIVEN_UP_MOST;
     *most = log(tally_ratio(&survey.tally, given_up) * KF_UPWARD) / kf_concordance(problem) * KF_UPWARD;
     double error = sqrt(curvature->weight * survey.squares) + survey.apart;
-    return error * (1 + 2 * curvature->slack) * (1 + kf_gamma((double)problem->points.count + 64));
+    return error * (1 + 2 * curvature->hessian.slack) * (1 + kf_gamma((double)problem->points.count + 64));
 }
 
-void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_optimum *optimum,
-                         const struct kf_task *task, const double *slopes, const double *step,
-                         const struct kf_tracked *tracked)
+void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_task *task, const double *slopes,
+                         const double *step, const struct kf_tracked *tracked)
 {
     const struct kf_objective *objective = &task->problem.objective;
     double *sum = tracked->sum;
-    kf_rounding_of_follow(objective, task->iterate.x, step, curvature->operations + (double)task->problem.points.count,
-                          tracked);
+    kf_rounding_of_follow(objective, task->iterate.x, step,
+                          curvature->hessian.operations + (double)task->problem.points.count, tracked);
     double *bent = kf_curvature_scratch(curvature, 1);
     bool complete = kf_concordance(&task->problem) == 0; /* then nothing is left out */
-    bool by_points = curvature->lost != 0;               /* H has points that are no longer there */
+    bool by_points = curvature->since.lost != 0;         /* H has points that are no longer there */
     if (!by_points) {
-        kf_curvature_times(curvature, curvature->hessian, step, bent);
-        kf_add(curvature->size - objective->free, -2 * curvature->lambda, step + objective->free,
+        kf_curvature_times(curvature, curvature->hessian.matrix, step, bent);
+        kf_add(curvature->hessian.size - objective->free, -2 * curvature->lambda, step + objective->free,
                bent + objective->free);
-        kf_add(curvature->size, curvature->weight, bent, sum);
+        kf_add(curvature->hessian.size, curvature->weight, bent, sum);
     }
     for (size_t j = complete && !by_points ? curvature->points : 0; j < task->problem.points.count; j++)
         if (by_points || complete || !is_inside(curvature, j)) {
-            double curve = kf_curvature_of(curvature, optimum, &task->problem, slopes, j);
+            double curve = kf_curvature_of(curvature, &task->problem, slopes, j);
             double factor = curve * kf_score(&task->problem, j, step);
             objective->type->add(objective, 1, j, &factor, sum);
         }
@@ -210,9 +207,9 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_o
 
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most)
 {
-    curvature->error = error;
-    curvature->stretch = most;
-    curvature->rough = false;
+    curvature->since.error = error;
+    curvature->since.stretch = most;
+    curvature->since.rough = false;
 }
 
 double kf_curvature_foresee(const struct kf_curvature *curvature, const struct kf_problem *problem, double error,
@@ -226,10 +223,10 @@ double kf_curvature_foresee(const struct kf_curvature *curvature, const struct k
 /* A point that was left out may have been so large that rounding adds up when it comes and goes. */
 bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    if (!curvature->certified || curvature->lost != 0)
+    if (!curvature->certified || curvature->since.lost != 0)
         return false;
     for (size_t j = 0; j < curvature->points && kf_concordance(problem) > 0; j++)
-        if (curvature->leverages[j] < 0)
+        if (curvature->leverages.of[j] < 0)
             return false;
     return true;
 }
@@ -237,24 +234,23 @@ bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct 
 /* From the mean Hessian that bounds are made of to the sum that it was before. */
 static void undo_close(struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    for (size_t k = 0; k < curvature->size; k++) {
-        double *column = curvature->hessian + k * curvature->capacity;
+    for (size_t k = 0; k < curvature->hessian.size; k++) {
+        double *column = curvature->hessian.matrix + k * curvature->hessian.capacity;
         column[k] -= k < problem->objective.free ? 0 : 2 * curvature->lambda;
-        kf_scale(curvature->size - k, curvature->weight, column + k);
+        kf_scale(curvature->hessian.size - k, curvature->weight, column + k);
     }
     curvature->certified = curvature->anchored = false;
     curvature->gathering = true;
-    curvature->known = 0; /* until it is inherited */
+    curvature->leverages.known = 0; /* until it is inherited */
 }
 
-keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task,
-                                   const double *slopes)
+keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_task *task, const double *slopes)
 {
     double c = fmin(curvature->weight / task->problem.objective.weight_total, 1);
     struct kf_heritage heritage = kf_curvature_bequeath(curvature, c);
     undo_close(curvature, &task->problem);
     kf_copy(&task->problem, curvature->anchor, task->iterate.x);
-    if (!kf_curvature_gather(curvature, optimum, task, slopes, task->problem.points.count))
+    if (!kf_curvature_gather(curvature, task, slopes, task->problem.points.count))
         return KEEPFIT_NO_MEMORY;
     keepfit_status status = kf_curvature_close(curvature, task);
     return status == KEEPFIT_OK ? kf_curvature_inherit(curvature, task, &heritage) : status;
@@ -262,6 +258,7 @@ keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_opt
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    double trace = kf_curvature_trace(curvature) / (1 - curvature->slack) * (1 + kf_gamma((double)curvature->size + 8));
-    return curvature->error * kf_inverse_weight(&problem->objective) * sqrt(trace) * KF_UPWARD;
+    double trace = kf_curvature_trace(curvature) / (1 - curvature->hessian.slack) *
+                   (1 + kf_gamma((double)curvature->hessian.size + 8));
+    return curvature->since.error * kf_inverse_weight(&problem->objective) * sqrt(trace) * KF_UPWARD;
 }

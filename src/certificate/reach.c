@@ -27,46 +27,48 @@
 /* R_j, or a little more; 0 for a point that is left out of H. */
 static double reach_of(const struct kf_curvature *curvature, size_t j)
 {
-    return curvature->leverages[j] > 0 ? sqrt(curvature->leverages[j] * curvature->inflation) * KF_UPWARD : 0;
+    return curvature->leverages.of[j] > 0
+               ? sqrt(curvature->leverages.of[j] * curvature->leverages.inflation) * KF_UPWARD
+               : 0;
 }
 
 /* The mean of the R_j, by the points' shares of H. */
-static double mean_reach(const struct kf_curvature *curvature, const struct kf_optimum *optimum)
+static double mean_reach(const struct kf_curvature *curvature)
 {
     double sum = 0, total = 0;
     for (size_t j = 0; j < curvature->points; j++) {
-        double reach = reach_of(curvature, j), share = optimum->curve[j] * reach * reach;
+        double reach = reach_of(curvature, j), share = curvature->curves.of[j] * reach * reach;
         sum += share * reach;
         total += share;
     }
     return total > 0 ? sum / total : 0;
 }
 
-static bool make_excess(struct kf_curvature *curvature, struct kf_optimum *optimum, const struct kf_problem *problem,
-                        double base)
+static bool make_excess(struct kf_curvature *curvature, const struct kf_problem *problem, double base)
 {
     for (size_t j = 0; j < curvature->points; j++)
-        curvature->excesses[j] = optimum->curve[j] * fmax(reach_of(curvature, j) - base, 0);
-    for (size_t k = 0; k < curvature->size; k++)
-        memset(curvature->excess + k * curvature->capacity, 0, curvature->size * sizeof(double));
-    return kf_hessian_add_known(optimum, problem, curvature->excesses, curvature->points, 1 / curvature->weight,
-                                curvature->excess, curvature->capacity);
+        curvature->excesses[j] = curvature->curves.of[j] * fmax(reach_of(curvature, j) - base, 0);
+    for (size_t k = 0; k < curvature->hessian.size; k++)
+        memset(curvature->hessian.excess + k * curvature->hessian.capacity, 0,
+               curvature->hessian.size * sizeof(double));
+    return kf_hessian_add_known(&curvature->curves, problem, curvature->excesses, curvature->points,
+                                1 / curvature->weight, curvature->hessian.excess, curvature->hessian.capacity);
 }
 
 /* v'E v/v'H v after some steps from the direction in which the farthest score moves most. */
 static double largest_ratio(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    size_t size = curvature->size, farthest = 0;
+    size_t size = curvature->hessian.size, farthest = 0;
     for (size_t j = 1; j < curvature->points; j++)
-        if (curvature->leverages[j] > curvature->leverages[farthest])
+        if (curvature->leverages.of[j] > curvature->leverages.of[farthest])
             farthest = j;
     keepfit_row row = kf_points_row(&problem->points, farthest);
     double *v, *bent = kf_curvature_scratch(curvature, 1), largest = 0;
     double length = kf_curvature_bend(curvature, problem, &row, &v);
     for (int step = 0; step < POWER_STEPS && length > 0; step++) {
-        kf_curvature_times(curvature, curvature->excess, v, bent);
+        kf_curvature_times(curvature, curvature->hessian.excess, v, bent);
         largest = fmax(largest, kf_dot(size, v, bent) / length);
-        kf_curvature_times(curvature, curvature->inverse, bent, v);
+        kf_curvature_times(curvature, curvature->hessian.inverse, bent, v);
         length = kf_dot(size, v, bent);
     }
     return largest;
@@ -76,28 +78,28 @@ static double largest_ratio(const struct kf_curvature *curvature, const struct k
 static bool covers(struct kf_curvature *curvature, double kappa)
 {
     double *margin = kf_curvature_scratch(curvature, 0);
-    for (size_t k = 0; k < curvature->size; k++) {
-        double *column = curvature->excess + k * curvature->capacity, excess = column[k];
-        const double *of = curvature->hessian + k * curvature->capacity;
-        for (size_t l = k; l < curvature->size; l++)
+    for (size_t k = 0; k < curvature->hessian.size; k++) {
+        double *column = curvature->hessian.excess + k * curvature->hessian.capacity, excess = column[k];
+        const double *of = curvature->hessian.matrix + k * curvature->hessian.capacity;
+        for (size_t l = k; l < curvature->hessian.size; l++)
             column[l] = kappa * of[l] - column[l];
-        margin[k] = kf_hessian_margin(curvature, k) * (kappa + excess / curvature->peak[k]);
+        margin[k] = kf_hessian_margin(curvature, k) * (kappa + excess / curvature->hessian.peak[k]);
     }
-    struct kf_square difference = kf_like_hessian(curvature, curvature->excess);
+    struct kf_square difference = kf_like_hessian(curvature, curvature->hessian.excess);
     return kf_verified_factor(&difference, margin);
 }
 
-bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, struct kf_task *task, double target)
+bool kf_reach_find(struct kf_curvature *curvature, struct kf_task *task, double target)
 {
     static const double margins[] = {MARGIN_FIRST, MARGIN_SECOND};
-    double farthest = sqrt(curvature->leverage), size = (double)curvature->size;
-    curvature->reach = farthest;
+    double farthest = sqrt(curvature->leverages.largest), size = (double)curvature->hessian.size;
+    curvature->leverages.reach = farthest;
     if (curvature->plain || kf_concordance(&task->problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
         return true;
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;
-    double base = mean_reach(curvature, optimum);
-    if (!make_excess(curvature, optimum, &task->problem, base))
+    double base = mean_reach(curvature);
+    if (!make_excess(curvature, &task->problem, base))
         return false;
     double kappa = largest_ratio(curvature, &task->problem);
     kf_spend(&task->stage, (0.05 * size + 4 * POWER_STEPS) * size * size);
@@ -105,10 +107,10 @@ bool kf_reach_find(struct kf_curvature *curvature, struct kf_optimum *optimum, s
         double enough = margins[k] * kappa + BASE_SHARE * base;
         if (!(base + enough < farthest))
             break;
-        if (k > 0 && !make_excess(curvature, optimum, &task->problem, base))
+        if (k > 0 && !make_excess(curvature, &task->problem, base))
             return false;
         if (covers(curvature, enough)) {
-            curvature->reach = (base + enough) * KF_UPWARD;
+            curvature->leverages.reach = (base + enough) * KF_UPWARD;
             return true;
         }
     }

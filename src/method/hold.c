@@ -86,7 +86,7 @@ static void refresh(struct kf_task *task, struct kf_hold *hold, double change)
     hold->remembered = slopes != NULL;
     hold->modelled = hold->matching = false;
     hold->moved_most = hold->moved_off = 0;
-    hold->curvature.error = 0;
+    hold->curvature.since.error = 0;
     kf_hold_measure_anew(task, hold);
     kf_goal_move(&hold->goal, task, task->iterate.x, change);
     kf_curvature_move(&hold->curvature, task, &tracked);
@@ -114,7 +114,7 @@ keepfit_status kf_hold_take(struct kf_task *task, void *state, double loss, keep
     objective->type->add(objective, 1, newest, factors, hold->sum);
     struct kf_tracked tracked = kf_hold_tracked(hold);
     double blur = kf_rounding_of_point(objective, task->iterate.x, newest, factors, 0, &tracked);
-    hold->curvature.blur = fmax(hold->curvature.blur, blur);
+    hold->curvature.since.blur = fmax(hold->curvature.since.blur, blur);
     hold->remembered = hold->remembered && room_for_slopes(task, hold);
     if (hold->remembered)
         hold->slopes[newest] = factors[0];
@@ -157,7 +157,7 @@ static double bound_of_model(const struct kf_task *task, const struct kf_hold *h
 static bool refine(const struct kf_task *task, struct kf_hold *hold)
 {
     const double *slopes = hold->remembered && !hold->modelled ? hold->slopes : NULL;
-    return kf_curvature_refine(&hold->curvature, &hold->optimum, task, slopes);
+    return kf_curvature_refine(&hold->curvature, task, slopes);
 }
 
 /* The smallest of the bounds, NaN where none proves anything; those from the gradient, O(d), only where the curvature's is not
@@ -214,7 +214,7 @@ static void look_closely(struct kf_task *task, struct kf_hold *hold)
 /* Whether the points that the Hessian was made of are too few of all. */
 static bool is_outnumbered(const struct kf_problem *problem, const struct kf_curvature *curvature, double growth)
 {
-    return !curvature->anchored || curvature->lost > LOST_MOST ||
+    return !curvature->anchored || curvature->since.lost > LOST_MOST ||
            problem->objective.weight_total > growth * curvature->weight;
 }
 
@@ -223,9 +223,9 @@ bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold)
     struct kf_curvature *curvature = &hold->curvature;
     if (is_outnumbered(&task->problem, curvature, GROWTH_MOST))
         return true;
-    if (curvature->certified && curvature->stretch > STRETCH_MOST)
+    if (curvature->certified && curvature->since.stretch > STRETCH_MOST)
         refine(task, hold);
-    return curvature->certified && curvature->stretch > STRETCH_MOST;
+    return curvature->certified && curvature->since.stretch > STRETCH_MOST;
 }
 
 /* A Hessian that is made of the slopes as they are would be no other, however far x has gone from where these were computed. */
@@ -375,7 +375,7 @@ static void correct_sum(struct kf_task *task, struct kf_hold *hold)
     struct kf_tracked tracked = kf_hold_tracked(hold);
     kf_rounding_of_correction(objective, hold->moved_most, (double)hold->curvature.points, &tracked);
     for (size_t j = 0; j < hold->curvature.points; j++) {
-        double more = kf_curve_recalled(&task->problem, j, hold->slopes[j]) - hold->optimum.curve[j],
+        double more = kf_curve_recalled(&task->problem, j, hold->slopes[j]) - hold->curvature.curves.of[j],
                factor = more * hold->moved[j];
         if (factor != 0)
             objective->type->add(objective, 1, j, &factor, hold->sum);
@@ -388,14 +388,14 @@ static keepfit_status anchor(struct kf_task *task, struct kf_hold *hold)
     struct kf_curvature *curvature = &hold->curvature;
     const double *slopes = hold->remembered ? hold->slopes : NULL;
     bool extends = hold->modelled && hold->matching && kf_curvature_may_extend(curvature, &task->problem);
-    double blur = hold->modelled ? curvature->blur : 0; /* slopes are of then */
+    double blur = hold->modelled ? curvature->since.blur : 0; /* slopes are of then */
     correct_sum(task, hold);
-    keepfit_status status = extends ? kf_curvature_extend(curvature, &hold->optimum, task, slopes)
-                                    : kf_curvature_anchor(curvature, &hold->optimum, task, slopes);
+    keepfit_status status =
+        extends ? kf_curvature_extend(curvature, task, slopes) : kf_curvature_anchor(curvature, task, slopes);
     hold->matching = status == KEEPFIT_OK && slopes;
-    curvature->blur = fmax(curvature->blur, blur);
+    curvature->since.blur = fmax(curvature->since.blur, blur);
     for (size_t j = 0; j < task->problem.points.count && hold->matching && hold->modelled; j++)
-        curvature->before = fmax(curvature->before, fabs(hold->moved[j]) + hold->moved_off);
+        curvature->since.before = fmax(curvature->since.before, fabs(hold->moved[j]) + hold->moved_off);
     return status;
 }
 
@@ -406,10 +406,10 @@ static void certify(struct kf_task *task, struct kf_hold *hold, double decrement
     struct kf_tracked tracked = kf_hold_tracked(hold);
     if (curvature->certified || kf_hold_is_early(&task->problem, hold) ||
         !(decrement < CERTIFY_BELOW * hold->now.target) ||
-        !kf_curvature_certify(curvature, &hold->optimum, task, &tracked, hold->now.target) || !hold->modelled)
+        !kf_curvature_certify(curvature, task, &tracked, hold->now.target) || !hold->modelled)
         return;
     struct kf_moves moves = {hold->moved, hold->moved_off};
-    double most, error = kf_curvature_error(curvature, &hold->optimum, &task->problem, hold->slopes, &moves, &most);
+    double most, error = kf_curvature_error(curvature, &task->problem, hold->slopes, &moves, &most);
     kf_curvature_doubt(curvature, error, most);
 }
 
@@ -458,7 +458,7 @@ static keepfit_status solve_once(struct kf_task *task, struct kf_hold *hold, dou
     task->stage.steps++;
     kf_rounding_of_pass(&task->problem.objective, task->iterate.x, hold->off);
     hold->remembered = hold->modelled = false;
-    hold->curvature.error = 0;
+    hold->curvature.since.error = 0;
     kf_hold_measure_anew(task, hold);
     kf_goal_move(&hold->goal, task, task->iterate.x, NAN);
     hold->curvature.anchored = hold->curvature.certified =

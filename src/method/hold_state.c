@@ -42,8 +42,7 @@ void kf_hold_leave(struct kf_task *task, void *state, size_t j)
     double *factors = task->vectors.factors[0];
     if (hold->modelled) /* what it has in the sum */
         factors[0] =
-            hold->slopes[j] +
-            kf_curvature_of(&hold->curvature, &hold->optimum, &task->problem, hold->slopes, j) * hold->moved[j];
+            hold->slopes[j] + kf_curvature_of(&hold->curvature, &task->problem, hold->slopes, j) * hold->moved[j];
     else
         kf_factors(&task->problem.objective, &task->iterate.view, j, factors);
     struct kf_tracked tracked = kf_hold_tracked(hold);
@@ -56,7 +55,7 @@ void kf_hold_leave(struct kf_task *task, void *state, size_t j)
         kf_points_close_gap(hold->slopes, task->problem.points.count, 1, j);
     if (hold->modelled)
         kf_points_close_gap(hold->moved, task->problem.points.count, 1, j);
-    kf_curvature_leave(&hold->curvature, &hold->optimum, task, j, factors[0]);
+    kf_curvature_leave(&hold->curvature, task, j, factors[0]);
     if (hold->modelled && !hold->curvature.anchored) /* nothing tells any more what the sum was made of */
         hold->tracked = hold->remembered = hold->modelled = false;
     kf_spread_leave(task, hold, j);
@@ -80,11 +79,11 @@ static void archive_moves(struct kf_task *task, struct kf_hold *hold, struct kf_
     kf_archive_require(archive, !hold->modelled || (hold->remembered && hold->curvature.anchored));
     if (hold->modelled)
         kf_archive_array(archive, &hold->moved, &hold->moved_capacity, task->problem.points.count);
-    kf_archive_real(archive, &hold->curvature.error);
-    kf_archive_real(archive, &hold->curvature.before);
-    kf_archive_real(archive, &hold->curvature.later);
-    kf_archive_require(archive,
-                       hold->curvature.error >= 0 && hold->curvature.before >= 0 && hold->curvature.later >= 0);
+    kf_archive_real(archive, &hold->curvature.since.error);
+    kf_archive_real(archive, &hold->curvature.since.before);
+    kf_archive_real(archive, &hold->curvature.leverages.later);
+    kf_archive_require(archive, hold->curvature.since.error >= 0 && hold->curvature.since.before >= 0 &&
+                                    hold->curvature.leverages.later >= 0);
 }
 
 void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archive)
@@ -105,7 +104,7 @@ void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archi
     kf_archive_real(archive, &hold->distance);
     kf_archive_real(archive, &hold->doubt);
     kf_goal_archive(&hold->goal, archive);
-    kf_curvature_archive(&hold->curvature, &hold->optimum, task, archive);
+    kf_curvature_archive(&hold->curvature, task, archive);
     if (archive->version > 1) {
         archive_moves(task, hold, archive);
         kf_intercept_archive(&hold->intercept, &task->problem, archive);

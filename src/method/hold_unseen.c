@@ -29,7 +29,7 @@ double kf_hold_foreseen_change(const struct kf_problem *problem, const struct kf
     for (size_t k = 0; k < size; k++)
         off += fabs(hold->direction[k]) * (hold->off[k] + kf_gamma((double)size + 8) * fabs(hold->sum[k]));
     if (hold->modelled)
-        off += hold->curvature.error * kf_curvature_length(&hold->curvature, hold->direction);
+        off += hold->curvature.since.error * kf_curvature_length(&hold->curvature, hold->direction);
     return change - fabs(length) * off * KF_UPWARD;
 }
 
@@ -66,7 +66,7 @@ static void move_unseen(struct kf_task *task, struct kf_hold *hold, double error
 {
     struct kf_tracked tracked = kf_hold_tracked(hold);
     double change = kf_hold_foreseen_change(&task->problem, hold, 1);
-    kf_curvature_follow(&hold->curvature, &hold->optimum, task, hold->slopes, hold->direction, &tracked);
+    kf_curvature_follow(&hold->curvature, task, hold->slopes, hold->direction, &tracked);
     kf_add(kf_size(&task->problem), 1, hold->direction, task->iterate.x);
     hold->modelled = true;
     kf_hold_measure_anew(task, hold);
@@ -83,12 +83,12 @@ bool kf_hold_step_unseen(struct kf_task *task, struct kf_hold *hold)
         !foresee_moves(task, hold))
         return false;
     struct kf_moves moves = foresee_rounding(task, hold, &farthest);
-    error = kf_curvature_error(curvature, &hold->optimum, &task->problem, hold->slopes, &moves, &most);
+    error = kf_curvature_error(curvature, &task->problem, hold->slopes, &moves, &most);
     if (!(kf_curvature_foresee(curvature, &task->problem, error, most) <= UNSEEN_TO * hold->now.target))
         return false;
     struct kf_goal goal = hold->goal;
-    double square = hold->square, was_off = curvature->error, stretch = curvature->stretch;
-    bool modelled = hold->modelled, rough = curvature->rough;
+    double square = hold->square, was_off = curvature->since.error, stretch = curvature->since.stretch;
+    bool modelled = hold->modelled, rough = curvature->since.rough;
     kf_copy(&task->problem, hold->start, task->iterate.x);
     kf_copy(&task->problem, hold->start_sum, hold->sum);
     kf_copy(&task->problem, hold->start_off, hold->off);
@@ -110,6 +110,6 @@ bool kf_hold_step_unseen(struct kf_task *task, struct kf_hold *hold)
     hold->modelled = modelled;
     kf_curvature_move(curvature, task, &tracked);
     kf_curvature_doubt(curvature, was_off, stretch);
-    curvature->rough = rough;
+    curvature->since.rough = rough;
     return false;
 }

@@ -22,7 +22,6 @@ bool kf_spread_create(struct kf_task *task, struct kf_spread *spread)
 void kf_spread_free(struct kf_spread *spread)
 {
     kf_curvature_free(&spread->curvature);
-    kf_optimum_free(&spread->optimum);
 }
 
 void kf_spread_forget(struct kf_spread *spread)
@@ -54,7 +53,7 @@ void kf_spread_archive(struct kf_task *task, struct kf_spread *spread, struct kf
     kf_archive_number(archive, &spread->stages);
     if (job != KF_GATHERING && job != KF_MEASURING)
         return;
-    kf_curvature_archive(&spread->curvature, &spread->optimum, task, archive);
+    kf_curvature_archive(&spread->curvature, task, archive);
     const struct kf_curvature *curvature = &spread->curvature;
     kf_archive_require(archive, job == KF_GATHERING ? curvature->gathering : curvature->measuring);
 }
@@ -110,13 +109,13 @@ static bool go_on(struct kf_task *task, struct kf_spread *spread, size_t *measur
         return spread->done == count;
     case KF_GATHERING: {
         size_t end = curvature->points + slice(task, curvature->points);
-        if (!kf_curvature_gather(curvature, &spread->optimum, task, NULL, end))
+        if (!kf_curvature_gather(curvature, task, NULL, end))
             spread->job = KF_IDLE; /* no memory: x is held as it is */
         return curvature->points == count;
     }
     case KF_MEASURING:
         *measures -= kf_leverages_measure(curvature, &task->problem, *measures);
-        return curvature->known == curvature->points;
+        return curvature->leverages.known == curvature->points;
     default:
         return false;
     }
@@ -131,7 +130,7 @@ void kf_spread_leave(struct kf_task *task, struct kf_hold *hold, size_t j)
     }
     if (spread->job != KF_GATHERING && spread->job != KF_MEASURING)
         return;
-    kf_curvature_leave(&spread->curvature, &spread->optimum, task, j, 0);
+    kf_curvature_leave(&spread->curvature, task, j, 0);
     if (!spread->curvature.gathering && !spread->curvature.measuring)
         spread->job = KF_IDLE; /* too much of H has left */
 }
@@ -273,11 +272,8 @@ static void take_over(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     struct kf_curvature curvature = hold->curvature;
-    struct kf_optimum optimum = hold->optimum;
     hold->curvature = spread->curvature;
-    hold->optimum = spread->optimum;
     spread->curvature = curvature;
-    spread->optimum = optimum;
     spread->fresh = true;
     spread->worn = false;
     spread->length = 1;
@@ -300,8 +296,7 @@ static void end_measuring(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     bool again = false;
-    if (!spread->chosen &&
-        !kf_leverages_choose(&spread->curvature, &spread->optimum, &task->problem, hold->now.target, &again)) {
+    if (!spread->chosen && !kf_leverages_choose(&spread->curvature, &task->problem, hold->now.target, &again)) {
         spread->job = KF_IDLE;
         return;
     }

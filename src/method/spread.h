@@ -34,7 +34,6 @@ struct kf_spread {
     uint64_t stages;        /* and the stages since */
     double hopeless;        /* rounding does not let it fall below this; 0: not known */
     struct kf_curvature curvature;
-    struct kf_optimum optimum;
 };
 
 struct kf_hold;

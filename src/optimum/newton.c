@@ -76,12 +76,12 @@ static void batch_add(struct batch *batch, const keepfit_row *row, double curve)
 }
 
 /* Adds scale times the Hessians of the points from .. to-1, which have these curvatures. */
-static void add_range(const struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
-                      size_t from, size_t to, double scale, double *hessian, size_t stride)
+static void add_range(double *columns, const struct kf_problem *problem, const double *curves, size_t from, size_t to,
+                      double scale, double *hessian, size_t stride)
 {
     const struct kf_objective *objective = &problem->objective;
     size_t each = objective->outputs * objective->outputs;
-    struct batch batch = {.columns = optimum->columns, .size = kf_size(problem), .hessian = hessian, .stride = stride};
+    struct batch batch = {.columns = columns, .size = kf_size(problem), .hessian = hessian, .stride = stride};
     for (size_t j = from; j < to; j++) {
         const double *curve = curves + j * each;
         if (each == 1 && curve[0] == 0)
@@ -109,7 +109,8 @@ static void assemble(struct kf_optimum *optimum, struct kf_task *task)
     kf_toil(&task->stage, kf_hessian_toil(&task->problem));
     double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
     memset(hessian, 0, size * size * sizeof *hessian);
-    add_range(optimum, &task->problem, optimum->curve, 0, task->problem.points.count, mean, hessian, size);
+    add_range(optimum->curves.columns, &task->problem, optimum->curves.of, 0, task->problem.points.count, mean, hessian,
+              size);
     for (size_t k = objective->free; k < size; k++)
         hessian[k * size + k] += 2 * objective->lambda;
     /* Free intercepts of softmax may all move together at no cost: a whiff of curvature keeps Newton's step finite. */
@@ -143,39 +144,39 @@ void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, 
         curves[j - from] = kf_curve_recalled(problem, j, slopes[j]);
 }
 
-static bool reserve_columns(struct kf_optimum *optimum, const struct kf_problem *problem)
+static bool reserve_columns(struct kf_curves *curves, const struct kf_problem *problem)
 {
-    return KF_RESERVE(optimum->columns, optimum->columns_capacity, KF_COLUMNS * (kf_size(problem) + 1));
+    return KF_RESERVE(curves->columns, curves->columns_capacity, KF_COLUMNS * (kf_size(problem) + 1));
 }
 
-bool kf_hessian_add(struct kf_optimum *optimum, struct kf_task *task, const double *x, const double *slopes,
-                    size_t from, size_t to, double *hessian, size_t stride)
+bool kf_hessian_add(struct kf_curves *curves, struct kf_task *task, const double *x, const double *slopes, size_t from,
+                    size_t to, double *hessian, size_t stride)
 {
     size_t each = task->problem.objective.outputs * task->problem.objective.outputs;
-    if (!reserve_columns(optimum, &task->problem) || !KF_RESERVE(optimum->curve, optimum->curve_capacity, to * each))
+    if (!reserve_columns(curves, &task->problem) || !KF_RESERVE(curves->of, curves->capacity, to * each))
         return false;
     if (slopes)
-        kf_curves_recall(&task->problem, from, to, slopes, optimum->curve + from);
+        kf_curves_recall(&task->problem, from, to, slopes, curves->of + from);
     else
-        kf_curves(optimum, task, x, from, to);
-    add_range(optimum, &task->problem, optimum->curve, from, to, 1, hessian, stride);
+        kf_curves(curves, task, x, from, to);
+    add_range(curves->columns, &task->problem, curves->of, from, to, 1, hessian, stride);
     return true;
 }
 
-bool kf_hessian_add_known(struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
+bool kf_hessian_add_known(struct kf_curves *curves, const struct kf_problem *problem, const double *others,
                           size_t count, double scale, double *hessian, size_t stride)
 {
-    if (!reserve_columns(optimum, problem))
+    if (!reserve_columns(curves, problem))
         return false;
-    add_range(optimum, problem, curves, 0, count, scale, hessian, stride);
+    add_range(curves->columns, problem, others, 0, count, scale, hessian, stride);
     return true;
 }
 
-void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,
+void kf_hessian_take_out(const struct kf_curves *curves, const struct kf_problem *problem, size_t j, double scale,
                          double *hessian, size_t stride)
 {
     size_t each = problem->objective.outputs * problem->objective.outputs;
-    add_outer(&problem->objective, j, optimum->curve + j * each, -scale, hessian, stride);
+    add_outer(&problem->objective, j, curves->of + j * each, -scale, hessian, stride);
 }
 
 /* Newton's direction in spare[0], and how much the quadratic model falls along it; NaN: no direction. */
@@ -185,7 +186,7 @@ static double model_direction(struct kf_optimum *optimum, struct kf_task *task, 
     struct kf_quadratic *quadratic = &optimum->quadratic;
     size_t size = kf_size(&task->problem);
     double *target = spare[0], *linear = spare[1], *bent = spare[2];
-    kf_curves(optimum, task, at->x, 0, task->problem.points.count);
+    kf_curves(&optimum->curves, task, at->x, 0, task->problem.points.count);
     assemble(optimum, task);
     if (kf_domain_is_whole(&task->problem.domain) && !kf_quadratic_factorise(quadratic))
         return NAN;
@@ -292,12 +293,12 @@ bool kf_newton_cg(struct kf_optimum *optimum, struct kf_task *task, double targe
                   double **spare)
 {
     size_t size = kf_size(&task->problem);
-    struct curvature here = {&task->problem.objective, optimum->curve, optimum->columns};
+    struct curvature here = {&task->problem.objective, optimum->curves.of, optimum->curves.columns};
     double tolerance = 0.1;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (kf_standing_good(at, target) || kf_standing_spent(task, target, 2))
             return target > 0;
-        kf_curves(optimum, task, at->x, 0, task->problem.points.count);
+        kf_curves(&optimum->curves, task, at->x, 0, task->problem.points.count);
         conjugate_gradients(task, &here, at->gradient, tolerance, spare);
         double slope = kf_dot(size, at->gradient, spare[0]);
         bool last = -slope <= LAST_STEP * kf_standing_scale(at);

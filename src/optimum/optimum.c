@@ -12,11 +12,17 @@
 #define SPARE_VECTORS 6
 #define WORK_VECTORS (SPARE_VECTORS + 1)
 
+void kf_curves_free(struct kf_curves *curves)
+{
+    free(curves->of);
+    free(curves->columns);
+    *curves = (struct kf_curves){0};
+}
+
 void kf_optimum_free(struct kf_optimum *optimum)
 {
     kf_quadratic_free(&optimum->quadratic);
-    free(optimum->curve);
-    free(optimum->columns);
+    kf_curves_free(&optimum->curves);
     free(optimum->work);
     memset(optimum, 0, sizeof *optimum);
 }
@@ -52,15 +58,15 @@ bool kf_line_search(struct kf_task *task, struct kf_standing *at, const double *
 /* Those that prove something are made lower bounds of what they stand for: two slopes of 8 units each, and the weight. */
 #define LEAST (1 - 0x1p-47)
 
-void kf_curves(struct kf_optimum *optimum, struct kf_task *task, const double *x, size_t from, size_t to)
+void kf_curves(struct kf_curves *curves, struct kf_task *task, const double *x, size_t from, size_t to)
 {
     struct kf_objective *objective = &task->problem.objective;
     size_t each = objective->outputs * objective->outputs;
     struct kf_view view = kf_dense_view(x);
     bool proves = kf_is_single(objective) && objective->loss->concordance > 0 && isfinite(objective->loss->concordance);
     for (size_t j = from; j < to; j++) {
-        objective->type->curve(objective, &view, j, optimum->curve + j * each);
-        kf_scale(each, task->problem.points.place[j].weight * (proves ? LEAST : 1), optimum->curve + j * each);
+        objective->type->curve(objective, &view, j, curves->of + j * each);
+        kf_scale(each, task->problem.points.place[j].weight * (proves ? LEAST : 1), curves->of + j * each);
     }
     objective->fo += to - from;
 }
@@ -69,9 +75,9 @@ bool kf_optimum_reserve(struct kf_optimum *optimum, const struct kf_problem *pro
 {
     size_t size = kf_size(problem), each = problem->objective.outputs * problem->objective.outputs;
     return KF_RESERVE(optimum->work, optimum->work_capacity, WORK_VECTORS * (size + 1)) &&
-           KF_RESERVE(optimum->columns, optimum->columns_capacity,
+           KF_RESERVE(optimum->curves.columns, optimum->curves.columns_capacity,
                       dense ? KF_COLUMNS * (size + 1) : 2 * problem->objective.outputs) &&
-           (!hessian || KF_RESERVE(optimum->curve, optimum->curve_capacity, problem->points.count * each)) &&
+           (!hessian || KF_RESERVE(optimum->curves.of, optimum->curves.capacity, problem->points.count * each)) &&
            (!dense || kf_quadratic_reserve(&optimum->quadratic, size));
 }
 

@@ -12,12 +12,19 @@
 #define KF_DENSE_MOST 1500
 #define KF_COLUMNS 64
 
+/* Score curvatures, each times its point's weight, and room for rows on their way into a Hessian. */
+struct kf_curves {
+    double *of; /* outputs^2 numbers a point */
+    size_t capacity;
+    double *columns; /* KF_COLUMNS rows */
+    size_t columns_capacity;
+};
+
+void kf_curves_free(struct kf_curves *curves);
+
 struct kf_optimum {
     struct kf_quadratic quadratic;
-    double *curve; /* outputs^2 numbers a point */
-    size_t curve_capacity;
-    double *columns; /* KF_COLUMNS rows on their way into the Hessian */
-    size_t columns_capacity;
+    struct kf_curves curves;
     double *work; /* vectors of the model's size, one after the other */
     size_t work_capacity;
 };
@@ -39,15 +46,15 @@ double kf_curve_recalled(const struct kf_problem *problem, size_t j, double slop
 void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, const double *slopes, double *curves);
 
 /* Adds the Hessians at x of the points from .. to-1, times their weights, to a matrix's lower triangle; each point's score
- * curvature times its weight goes to optimum->curve. One FO a point; none where the points' weighted slopes at x are
+ * curvature times its weight goes to `curves`. One FO a point; none where the points' weighted slopes at x are
  * remembered (not NULL). False: out of memory. */
-bool kf_hessian_add(struct kf_optimum *optimum, struct kf_task *task, const double *x, const double *slopes,
-                    size_t from, size_t to, double *hessian, size_t stride);
+bool kf_hessian_add(struct kf_curves *curves, struct kf_task *task, const double *x, const double *slopes, size_t from,
+                    size_t to, double *hessian, size_t stride);
 /* The same, times `scale`, of the first `count` points with other curvatures than theirs. */
-bool kf_hessian_add_known(struct kf_optimum *optimum, const struct kf_problem *problem, const double *curves,
+bool kf_hessian_add_known(struct kf_curves *curves, const struct kf_problem *problem, const double *others,
                           size_t count, double scale, double *hessian, size_t stride);
 /* Takes scale times that of point j out again. */
-void kf_hessian_take_out(const struct kf_optimum *optimum, const struct kf_problem *problem, size_t j, double scale,
+void kf_hessian_take_out(const struct kf_curves *curves, const struct kf_problem *problem, size_t j, double scale,
                          double *hessian, size_t stride);
 
 #endif

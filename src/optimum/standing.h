@@ -59,7 +59,7 @@ bool kf_accelerated(struct kf_task *task, double target, struct kf_standing *at,
 bool kf_line_search(struct kf_task *task, struct kf_standing *at, const double *direction, double slope,
                     double *candidate);
 
-/* Fills optimum->curve of the points from .. to-1 at x, counting one FO a point. */
-void kf_curves(struct kf_optimum *optimum, struct kf_task *task, const double *x, size_t from, size_t to);
+/* Fills curves->of of the points from .. to-1 at x, counting one FO a point. */
+void kf_curves(struct kf_curves *curves, struct kf_task *task, const double *x, size_t from, size_t to);
 
 #endif

@@ -150,11 +150,11 @@ static void judge_inverse(struct worst *worst, uint64_t seed)
  * large by for their scores' sake. */
 static bool is_above(const struct kf_curvature *curvature, double concordance, const quad *hessian)
 {
-    size_t size = curvature->size;
+    size_t size = curvature->hessian.size;
     quad factor[MOST * MOST] = {0}, bent[MOST * MOST] = {0}, product[MOST * MOST] = {0};
     for (size_t k = 0; k < size; k++)
         for (size_t l = 0; l < size; l++)
-            factor[k * MOST + l] = curvature->inverse[l * curvature->capacity + k];
+            factor[k * MOST + l] = curvature->hessian.inverse[l * curvature->hessian.capacity + k];
     if (!quad_factorise(size, MOST, factor))
         return false;
     for (size_t k = 0; k < size; k++)
@@ -166,7 +166,8 @@ static bool is_above(const struct kf_curvature *curvature, double concordance, c
             for (size_t i = k; i < size; i++)
                 product[k * MOST + l] += factor[i * MOST + k] * bent[i * MOST + l];
     for (size_t k = 0; k < size; k++)
-        product[k * MOST + k] -= (1 - (quad)curvature->slack) * expq(-concordance * (quad)curvature->blur);
+        product[k * MOST + k] -=
+            (1 - (quad)curvature->hessian.slack) * expq(-concordance * (quad)curvature->since.blur);
     return is_definite(size, MOST, product);
 }
 
@@ -181,7 +182,7 @@ static void exact_hessian(const struct kf_curvature *curvature, const struct kf_
         keepfit_row row = kf_points_row(&task->problem.points, j);
         exact_scores(objective, j, task->iterate.x, &z);
         quad curve = exact_curve(objective, j, z) * task->problem.points.place[j].weight / weight;
-        bool left_out = kf_concordance(&task->problem) > 0 && curvature->leverages[j] < 0;
+        bool left_out = kf_concordance(&task->problem) > 0 && curvature->leverages.of[j] < 0;
         for (size_t d = 0; d < row.count && !left_out; d++)
             for (size_t e = 0; e < row.count; e++)
                 hessian[(row.index ? row.index[d] : d) * MOST + (row.index ? row.index[e] : e)] +=
@@ -191,10 +192,9 @@ static void exact_hessian(const struct kf_curvature *curvature, const struct kf_
 
 /* The sum after a step that the curvatures make something of, against what they make of it exactly, where x comes to lie. */
 static void judge_step(struct worst *worst, uint64_t seed, const struct kf_curvature *curvature,
-                       const struct kf_optimum *optimum, const struct kf_task *task, const double *slopes,
-                       struct kf_random *random)
+                       const struct kf_task *task, const double *slopes, struct kf_random *random)
 {
-    size_t size = curvature->size;
+    size_t size = curvature->hessian.size;
     double sum[MOST] = {0}, off[MOST] = {0}, step[MOST], to[MOST];
     quad exact[MOST] = {0}, there, here;
     struct kf_tracked tracked = {sum, off};
@@ -204,12 +204,12 @@ static void judge_step(struct worst *worst, uint64_t seed, const struct kf_curva
         step[k] = length * kf_random_normal(random) / (most > 0 ? most : 1);
         to[k] = task->iterate.x[k] + step[k];
     }
-    kf_curvature_follow(curvature, optimum, task, slopes, step, &tracked);
+    kf_curvature_follow(curvature, task, slopes, step, &tracked);
     for (size_t j = 0; j < task->problem.points.count; j++) {
         keepfit_row row = kf_points_row(&task->problem.points, j);
         exact_scores(&task->problem.objective, j, task->iterate.x, &here);
         exact_scores(&task->problem.objective, j, to, &there);
-        quad factor = kf_curvature_of(curvature, optimum, &task->problem, slopes, j) * (there - here);
+        quad factor = kf_curvature_of(curvature, &task->problem, slopes, j) * (there - here);
         for (size_t e = 0; e < row.count; e++)
             exact[row.index ? row.index[e] : e] += factor * row.value[e];
     }
@@ -235,24 +235,21 @@ static void judge_hessian(struct hessians *hessians, uint64_t seed)
     keepfit_fit *fit = draw_problem(&kind, &random);
     struct kf_task *task = &fit->task;
     struct kf_curvature curvature = {.anchored = false};
-    struct kf_optimum optimum = {.curve = NULL};
     double sum[MOST], off[MOST], slopes[100], scratch[1];
     struct kf_tracked tracked = {sum, off};
     quad hessian[MOST * MOST];
     task->problem.objective.lambda = draw_scale(&random, -9, 0);
     kf_gradient_sum(&task->problem.objective, task->iterate.x, kind.count, sum, slopes, scratch);
     kf_rounding_of_pass(&task->problem.objective, task->iterate.x, off);
-    if (task->problem.objective.weight_total > 0 &&
-        kf_curvature_anchor(&curvature, &optimum, task, slopes) == KEEPFIT_OK &&
-        kf_curvature_certify(&curvature, &optimum, task, &tracked, 1e-3)) {
+    if (task->problem.objective.weight_total > 0 && kf_curvature_anchor(&curvature, task, slopes) == KEEPFIT_OK &&
+        kf_curvature_certify(&curvature, task, &tracked, 1e-3)) {
         exact_hessian(&curvature, task, hessian);
         hessians->certified++;
         hessians->below += !is_above(&curvature, kf_concordance(&task->problem), hessian);
-        hessians->slack = fmax(hessians->slack, curvature.slack);
-        judge_step(&hessians->steps, seed, &curvature, &optimum, task, slopes, &random);
+        hessians->slack = fmax(hessians->slack, curvature.hessian.slack);
+        judge_step(&hessians->steps, seed, &curvature, task, slopes, &random);
     }
     kf_curvature_free(&curvature);
-    kf_optimum_free(&optimum);
     keepfit_fit_free(fit);
 }
 

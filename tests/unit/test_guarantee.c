@@ -177,9 +177,9 @@ static const char *judge_model(keepfit_fit *fit, const keepfit_report *report, s
     task->problem.objective.fo = fo;
     kf_add(size, -1, hold->sum, off);
     for (size_t k = 0; k < size; k++)
-        square += off[k] * kf_dot(size, hold->curvature.inverse + k * hold->curvature.capacity, off);
+        square += off[k] * kf_dot(size, hold->curvature.hessian.inverse + k * hold->curvature.hessian.capacity, off);
     tally->modelled++;
-    return sqrt(fmax(square, 0)) <= hold->curvature.error + 1e-9 * task->problem.objective.weight_total
+    return sqrt(fmax(square, 0)) <= hold->curvature.since.error + 1e-9 * task->problem.objective.weight_total
                ? NULL
                : "the modelled gradient is off by more than is told";
 }

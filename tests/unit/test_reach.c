@@ -107,9 +107,9 @@ static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct f
     if (!curvature->certified || curvature->points == 0) /* all that were in it have left */
         return;
     found->certified++;
-    found->shorter += curvature->reach < 0.9 * sqrt(curvature->leverage);
+    found->shorter += curvature->leverages.reach < 0.9 * sqrt(curvature->leverages.largest);
     for (size_t j = 0; j < curvature->points; j++) {
-        inside[j] = curvature->leverages[j] >= 0 ? hold->optimum.curve[j] : 0;
+        inside[j] = curvature->leverages.of[j] >= 0 ? hold->curvature.curves.of[j] : 0;
         stretched[j] = inside[j] * sqrt(kf_leverage(curvature, &task->problem, j));
     }
     for (size_t j = 0; j < task->problem.points.count; j++)
@@ -118,15 +118,15 @@ static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct f
     for (size_t j = 0; j < curvature->points; j++)
         if (inside[j] * now[fallen] > inside[fallen] * now[j])
             fallen = j;
-    double c = kf_curvature_shrinkage(curvature, &task->problem, curvature->stretch);
+    double c = kf_curvature_shrinkage(curvature, &task->problem, curvature->since.stretch);
     for (int kind = 0; kind < DIRECTIONS; kind++) {
         draw_direction(random, hold, &task->problem, kind, fallen, v);
-        double whole = curvature->lost > 0 ? kf_curvature_length(curvature, v) : 0;
-        double of = curvature->lost > 0 ? whole * whole
-                                        : along(&task->problem, curvature->points, inside, curvature->weight, v);
+        double whole = curvature->since.lost > 0 ? kf_curvature_length(curvature, v) : 0;
+        double of = curvature->since.lost > 0 ? whole * whole
+                                              : along(&task->problem, curvature->points, inside, curvature->weight, v);
         double ridge = along(&task->problem, 0, NULL, 1, v);
         double far = along(&task->problem, curvature->points, stretched, curvature->weight, v) - ridge;
-        found->reach += !(far <= curvature->reach * of * (1 + 1e-9));
+        found->reach += !(far <= curvature->leverages.reach * of * (1 + 1e-9));
         found->share += !(along(&task->problem, task->problem.points.count, now, task->problem.objective.weight_total,
                                 v) >= c * of * (1 - 1e-9));
     }

@@ -40,7 +40,7 @@ static double check_sum(struct kf_task *task, const double *x, size_t count, con
 static double check_gathered(const struct kf_problem *problem, const struct kf_curvature *curvature)
 {
     const struct kf_objective *objective = &problem->objective;
-    size_t size = curvature->size;
+    size_t size = curvature->hessian.size;
     static double matrix[FEATURES_MOST][FEATURES_MOST];
     double worst = 0;
     memset(matrix, 0, sizeof matrix);
@@ -57,7 +57,8 @@ static double check_gathered(const struct kf_problem *problem, const struct kf_c
                 matrix[k][l] += problem->points.place[j].weight * curve * full[k] * full[l];
     }
     for (size_t k = 0; k < size; k++)
-        worst = fmax(worst, apart(size - k, curvature->hessian + k * curvature->capacity + k, &matrix[k][k]));
+        worst = fmax(worst,
+                     apart(size - k, curvature->hessian.matrix + k * curvature->hessian.capacity + k, &matrix[k][k]));
     return worst;
 }
 
