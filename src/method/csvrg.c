@@ -54,7 +54,7 @@ static keepfit_status csvrg_create(struct kf_problem *problem, void *state, keep
         fallback.rule = KF_STEP_THEORY;
         if (kf_domain_is_whole(&problem->domain) && isnan(options->lipschitz))
             return kf_fail(error, KEEPFIT_USAGE,
-                           "--setting theory needs a bounded --domain or --lipschitz (its constants contain G)");
+                           "{setting=theory} needs a bounded {domain} or {lipschitz} (its constants contain G)");
     }
     if (!kf_iterate_prepare(problem, KF_NEEDS_DRIFT | (is_averaged(problem) ? KF_NEEDS_AVERAGE : 0)) ||
         !kf_problem_vector(problem, &csvrg->anchor))
@@ -290,7 +290,7 @@ static void csvrg_destroy(void *state)
 
 const struct kf_method kf_csvrg_method = {
     .name = "csvrg",
-    .summary = "the paper's method: rare full gradients, tracked in between; --setting theory, paper or tuned",
+    .summary = "the paper's method: rare full gradients, tracked in between; setting theory, paper or tuned",
     .draws_from = 1,
     .scaled = true,
     .state_size = sizeof(struct kf_csvrg),
