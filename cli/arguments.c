@@ -154,7 +154,7 @@ static int assign(struct arguments *arguments, const struct found *found, const 
         return assign_own(arguments, found->own, value);
     keepfit_error error;
     if (keepfit_options_set(arguments->options, found->library.key, value, &error) != KEEPFIT_OK)
-        return fail(EXIT_USAGE, "%s", error.message);
+        return fail(EXIT_USAGE, "%s", message_of(&error).text);
     return EXIT_DONE;
 }
 

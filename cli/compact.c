@@ -14,15 +14,15 @@ static int compact(const struct arguments *arguments, const keepfit_journal_info
     if (status == KEEPFIT_OK)
         status = keepfit_fit_create(arguments->options, &fit, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     status = keepfit_fit_compact(fit);
-    int code = status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, keepfit_fit_error(fit)->message);
+    int code = status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(keepfit_fit_error(fit)).text);
     keepfit_fit_free(fit);
     if (code != EXIT_DONE)
         return code;
     status = keepfit_journal_open(folder, NULL, &journal, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_journal_describe(journal, &after);
     printf("%s: %llu points, %llu bytes; before, %llu points, %llu bytes\n", folder, (unsigned long long)after.points,
            (unsigned long long)after.bytes, (unsigned long long)before->points, (unsigned long long)before->bytes);
@@ -38,7 +38,7 @@ int run_compact(struct arguments *arguments)
     keepfit_error error;
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error); /* a fit would make one */
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_journal_describe(journal, &info);
     int code = EXIT_DONE;
     if (info.damage)

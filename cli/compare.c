@@ -29,7 +29,7 @@ static int apply_own_options(struct contestant *contestant, char *text)
     if (!part)
         return fail(EXIT_USAGE, "--methods: an empty name");
     if (keepfit_options_set(contestant->options, "method", part, &error) != KEEPFIT_OK)
-        return fail(EXIT_USAGE, "--methods: %s", error.message);
+        return fail(EXIT_USAGE, "--methods: %s", message_of(&error).text);
     while ((part = strtok_r(NULL, ":", &save))) {
         char *equals = strchr(part, '=');
         if (!equals)
@@ -41,7 +41,7 @@ static int apply_own_options(struct contestant *contestant, char *text)
                 "--methods: %s: '%s' is not for one method alone; all solve the same problem with the same seeds",
                 contestant->name, part);
         if (keepfit_options_set(contestant->options, part, equals + 1, &error) != KEEPFIT_OK)
-            return fail(EXIT_USAGE, "--methods: %s: %s", contestant->name, error.message);
+            return fail(EXIT_USAGE, "--methods: %s: %s", contestant->name, message_of(&error).text);
     }
     return EXIT_DONE;
 }
@@ -53,7 +53,7 @@ static int check_contestant(const struct contestant *contestant)
     keepfit_error error;
     keepfit_status status = keepfit_fit_create(contestant->options, &fit, &error);
     keepfit_fit_free(fit);
-    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);
 }
 
 static int add_contestant(struct comparison *comparison, const char *name)
@@ -93,10 +93,10 @@ static int read_stream(struct comparison *comparison)
     keepfit_status status =
         keepfit_stream_open(arguments->positional[0], arguments->options, &comparison->stream, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     status = keepfit_stream_read_all(comparison->stream);
     if (status != KEEPFIT_OK)
-        return fail_status(status, keepfit_stream_error(comparison->stream)->message);
+        return fail_status(status, message_of(keepfit_stream_error(comparison->stream)).text);
     keepfit_stream_describe(comparison->stream, &comparison->info);
     if (!arguments->quiet)
         warn_cut(&comparison->info);

@@ -18,7 +18,7 @@ struct race {
     keepfit_report report;
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool failed;
-    char failure[512];
+    char failure[640];
 };
 
 struct comparison {

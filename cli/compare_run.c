@@ -46,7 +46,7 @@ static bool measure_stage(const struct comparison *comparison, struct race *race
     bool known = !isnan(*optimum) || !comparison->has_optimum;
     keepfit_status status = trace_measure(fit, what | (known ? 0 : KEEPFIT_MEASURE_OPTIMUM), row);
     if (status != KEEPFIT_OK && status != KEEPFIT_UNSOLVED) {
-        record_failure(race, keepfit_fit_error(fit)->message);
+        record_failure(race, message_of(keepfit_fit_error(fit)).text);
         return false;
     }
     if (known && comparison->has_optimum) {
@@ -80,7 +80,8 @@ static int refused_point(struct work *work, const keepfit_stream *stream, const 
     keepfit_stream_describe(stream, &info);
     if (!is_first_failure(work))
         return EXIT_DATA;
-    return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line, keepfit_fit_error(fit)->message);
+    return fail(EXIT_DATA, "%s:%llu:1: %s", info.name, (unsigned long long)info.line,
+                message_of(keepfit_fit_error(fit)).text);
 }
 
 static int nothing_usable(struct work *work)
@@ -105,7 +106,7 @@ static int run_race(struct work *work, struct race *race, keepfit_fit *fit, cons
         if (status == KEEPFIT_DATA)
             return refused_point(work, stream, fit);
         if (status != KEEPFIT_OK) {
-            record_failure(race, keepfit_fit_error(fit)->message);
+            record_failure(race, message_of(keepfit_fit_error(fit)).text);
             break;
         }
         stage++;
@@ -163,7 +164,7 @@ static int run_one(struct work *work, size_t run, double *optima)
     }
     keepfit_stream_close(stream);
     if (status != KEEPFIT_OK)
-        code = is_first_failure(work) ? fail_status(status, error.message) : EXIT_FAILED;
+        code = is_first_failure(work) ? fail_status(status, message_of(&error).text) : EXIT_FAILED;
     return code;
 }
 

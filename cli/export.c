@@ -241,7 +241,7 @@ static int export_model(const struct arguments *arguments, const struct model_fo
     keepfit_error error;
     keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_model_describe(model, &description);
     keepfit_model_schema(model, &schema);
     int code = description.hidden && !format->any
@@ -263,7 +263,7 @@ static int write_points(const char *folder, const struct point_format *format, s
     keepfit_error error;
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_journal_schema(journal, &extent->schema);
     if (format->head)
         format->head(file, extent);
@@ -302,7 +302,7 @@ static int export_points(const struct arguments *arguments, const struct point_f
     struct extent extent = {0};
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     int code = measure_points(journal, &extent);
     if (code == EXIT_DONE && extent.weighted && !format->weights)
         code =

@@ -71,7 +71,7 @@ static int inspect_model(const struct arguments *arguments)
     keepfit_error error;
     keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     if (arguments->json)
         stored_model_json(stdout, model, arguments->weights);
     else
@@ -153,7 +153,7 @@ static int inspect_journal(const struct arguments *arguments)
     keepfit_error error;
     keepfit_status status = keepfit_journal_open(arguments->positional[0], NULL, &journal, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_journal_describe(journal, &info);
     keepfit_schema schema;
     keepfit_journal_schema(journal, &schema);
@@ -168,7 +168,7 @@ static int inspect_checkpoint(const struct arguments *arguments)
     uint64_t record = 0;
     keepfit_status status = keepfit_checkpoint_check(arguments->positional[0], NULL, &record, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     printf(arguments->json ? "{\n  \"kind\": \"checkpoint\",\n  \"record\": %llu\n}\n"
                            : "keepfit checkpoint: the fit after record %llu of its journal\n",
            (unsigned long long)record);

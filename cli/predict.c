@@ -159,7 +159,7 @@ static int predict_all(struct predicting *predicting)
             return fail(EXIT_FAILED, "standard output: cannot write: %s", strerror(errno));
     }
     if (code == EXIT_DONE && status != KEEPFIT_END)
-        return fail_status(status, keepfit_stream_error(predicting->stream)->message);
+        return fail_status(status, message_of(keepfit_stream_error(predicting->stream)).text);
     return code;
 }
 
@@ -201,7 +201,7 @@ static int open_model(struct predicting *predicting)
         memset(&predicting->seen, 0, sizeof predicting->seen); /* which reading it will explain */
     keepfit_status status = stored_model(path, predicting->arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     if (predictor_make(&predicting->predictor, model))
         return EXIT_DONE;
     keepfit_model_free(model);
@@ -218,7 +218,7 @@ static int open_rows(struct predicting *predicting)
         keepfit_stream_open_for_model(arguments->positional[1], arguments->options, predicting->predictor.model,
                                       arguments->score, &predicting->stream, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_stream_describe(predicting->stream, &info);
     const char *target = predicting->predictor.schema.target;
     if (arguments->score && !info.labelled)

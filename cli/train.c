@@ -23,9 +23,9 @@ static int measure_stage(struct training *training)
     *row = (struct trace_row){.method = keepfit_options_get(training->arguments->options, "method"), .run = 1};
     keepfit_status status = trace_measure(training->fit, measures(training), row);
     if (status == KEEPFIT_UNSOLVED && !training->arguments->quiet)
-        warn("%s", keepfit_fit_error(training->fit)->message);
+        warn("%s", message_of(keepfit_fit_error(training->fit)).text);
     else if (status != KEEPFIT_OK && status != KEEPFIT_UNSOLVED)
-        return fail_status(status, keepfit_fit_error(training->fit)->message);
+        return fail_status(status, message_of(keepfit_fit_error(training->fit)).text);
     training->max_gap = fmax(training->max_gap, row->gap);
     training->traced = true;
     if (training->trace.file)
@@ -137,20 +137,20 @@ static int end_badly(struct training *training, keepfit_status status, uint64_t 
 static int refused_point(struct training *training, keepfit_status status)
 {
     keepfit_stream_info info;
-    const char *message = keepfit_fit_error(training->fit)->message;
+    struct message message = message_of(keepfit_fit_error(training->fit));
     if (status == KEEPFIT_IO) {
-        training->failed = fail_status(status, message);
+        training->failed = fail_status(status, message.text);
         return EXIT_DONE;
     }
     if (status != KEEPFIT_DATA)
-        return fail_status(status, message);
+        return fail_status(status, message.text);
     if (training->skip) {
         training->refused++;
         return EXIT_DONE;
     }
     char placed[sizeof training->broken.message];
     keepfit_stream_describe(training->stream, &info);
-    snprintf(placed, sizeof placed, "%.200s:%llu:1: %.250s", info.name, (unsigned long long)info.line, message);
+    snprintf(placed, sizeof placed, "%.200s:%llu:1: %.250s", info.name, (unsigned long long)info.line, message.text);
     return end_badly(training, KEEPFIT_DATA, info.line, placed);
 }
 
@@ -225,7 +225,7 @@ static int push_all(struct training *training)
             break;
         if (status != KEEPFIT_OK)
             return end_badly(training, status, keepfit_stream_error(training->stream)->line,
-                             keepfit_stream_error(training->stream)->message);
+                             message_of(keepfit_stream_error(training->stream)).text);
         columns_see(&training->columns, &point.row);
         taken_see(&training->taken, point.target);
         status = push(training, &point);
@@ -299,7 +299,7 @@ static int plan_trace(struct training *training)
         keepfit_stream_info info;
         keepfit_stream_describe(training->stream, &info);
         if (status != KEEPFIT_OK && !info.empty) /* which the first point finds out again */
-            return fail_status(status, keepfit_stream_error(training->stream)->message);
+            return fail_status(status, message_of(keepfit_stream_error(training->stream)).text);
     }
     training->tracing = true;
     int code = trace_plan_read(&training->plan, arguments->trace_stages, expected_points(training));
@@ -342,7 +342,7 @@ static int open_all(struct training *training)
     if (status == KEEPFIT_STOPPED)
         return stop_code();
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     warn_of_no_proof(training);
     return plan_trace(training);
 }

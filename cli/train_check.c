@@ -93,7 +93,7 @@ static int check_journal(const struct arguments *arguments)
         return fail(EXIT_USAGE, "train needs FILE|- ('keepfit help train'), or --journal DIR that has points already");
     keepfit_status status = keepfit_journal_open(folder, arguments->options, &journal, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_journal_describe(journal, &info);
     int code = info.damage ? fail(EXIT_CORRUPT, "%s", info.damage) : EXIT_DONE;
     if (code == EXIT_DONE && (strstr(info.settings, "set scale columns") || strstr(info.settings, "set scale minmax")))

@@ -13,7 +13,7 @@ int train_save(struct training *training)
     if (status == KEEPFIT_OK)
         status = keepfit_model_save(model, training->arguments->model, &error);
     keepfit_model_free(model);
-    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);
 }
 
 void train_acknowledge(struct training *training)
@@ -34,7 +34,7 @@ int train_finish_journal(struct training *training)
         return training->failed;
     keepfit_status status = keepfit_fit_checkpoint(training->fit);
     if (status != KEEPFIT_OK)
-        return fail_status(status, keepfit_fit_error(training->fit)->message);
+        return fail_status(status, message_of(keepfit_fit_error(training->fit)).text);
     keepfit_fit_durability(training->fit, &durability);
     if (training->arguments->acknowledge)
         train_acknowledge(training);

@@ -36,7 +36,7 @@ static int verify_journal(const struct arguments *arguments)
     if (status == KEEPFIT_OK)
         status = keepfit_journal_open(folder, arguments->options, &journal, &error);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     keepfit_journal_describe(journal, &info);
     int code = judge(arguments, &info);
     keepfit_journal_close(journal);
@@ -52,7 +52,7 @@ static int verify_file(const char *path, enum stored_kind kind)
                                                  : keepfit_checkpoint_check(path, NULL, &record, &error);
     keepfit_model_free(model);
     if (status != KEEPFIT_OK)
-        return fail_status(status, error.message);
+        return fail_status(status, message_of(&error).text);
     printf("%s: whole: a %s\n", path, kind == STORED_MODEL ? "model" : "checkpoint");
     return EXIT_DONE;
 }

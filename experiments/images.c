@@ -21,7 +21,7 @@ static int open_images(const struct data_file *pixels, const struct data_file *l
     if (status == KEEPFIT_OK)
         status = keepfit_stream_open(pixels->path, options, stream, &error);
     keepfit_options_free(options);
-    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);
 }
 
 /* The labels of the whole file, in its order. */
@@ -45,7 +45,7 @@ static int read_labels(const struct data_file *pixels, const struct data_file *l
         (*all)[(*count)++] = (unsigned char)point.target;
     }
     if (code == EXIT_DONE && status != KEEPFIT_END)
-        code = fail_status(status, keepfit_stream_error(stream)->message);
+        code = fail_status(status, message_of(keepfit_stream_error(stream)).text);
     keepfit_stream_close(stream);
     return code;
 }

@@ -55,10 +55,10 @@ static int read_points(const struct unit *unit, const char *path, keepfit_stream
     snprintf(text, sizeof text, "shuffle=true scale=columns limit=%zu", unit->index);
     int code = options_start(text, unit->seed, &options);
     if (code == EXIT_DONE && keepfit_stream_open(path, options, stream, &error) != KEEPFIT_OK)
-        code = fail_status(error.status, error.message);
+        code = fail_status(error.status, message_of(&error).text);
     keepfit_options_free(options);
     if (code == EXIT_DONE && keepfit_stream_read_all(*stream) != KEEPFIT_OK)
-        code = fail_status(keepfit_stream_error(*stream)->status, keepfit_stream_error(*stream)->message);
+        code = fail_status(keepfit_stream_error(*stream)->status, message_of(keepfit_stream_error(*stream)).text);
     if (code == EXIT_DONE)
         keepfit_stream_describe(*stream, info);
     if (code == EXIT_DONE && info->total < 2 * RIDGE_SETTLED)

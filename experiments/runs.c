@@ -24,7 +24,7 @@ int options_start(const char *options, uint64_t seed, keepfit_options **made)
         status = keepfit_options_set(*made, word, value, &error);
     }
     free(text);
-    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, error.message);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);
 }
 
 int fit_start(const char *options, uint64_t seed, keepfit_fit **fit)
@@ -33,14 +33,14 @@ int fit_start(const char *options, uint64_t seed, keepfit_fit **fit)
     keepfit_error error;
     int code = options_start(options, seed, &made);
     if (code == EXIT_DONE && keepfit_fit_create(made, fit, &error) != KEEPFIT_OK)
-        code = fail_status(error.status, error.message);
+        code = fail_status(error.status, message_of(&error).text);
     keepfit_options_free(made);
     return code;
 }
 
 int fit_failed(const struct unit *unit, const keepfit_fit *fit)
 {
-    return fail(EXIT_FAILED, "%s: %s", unit->name, keepfit_fit_error(fit)->message);
+    return fail(EXIT_FAILED, "%s: %s", unit->name, message_of(keepfit_fit_error(fit)).text);
 }
 
 bool stage_is_recorded(uint64_t stage, uint64_t n)

@@ -77,12 +77,19 @@ typedef enum keepfit_status {
 KEEPFIT_API const char *keepfit_status_name(keepfit_status status);
 KEEPFIT_API const char *keepfit_status_sentence(keepfit_status status);
 
-/* Why a call failed, in words that name the file, line, column and what was expected. */
+/* Why a call failed, in words that name the file, line, column and what was expected. The message names options by their
+ * keys: "lambda", or "method=csvrg" where a value belongs to it. `option` says where, so that a program in which options are
+ * called otherwise ("--lambda") can put its own name there. */
+#define KEEPFIT_ERROR_OPTIONS 8
 typedef struct keepfit_error {
     keepfit_status status;
-    uint64_t line;   /* from 1; 0 where there is none (npy and idx: the row) */
-    uint64_t column; /* from 1, in bytes; 0 where there is none */
+    uint32_t options; /* that the message names */
+    uint64_t line;    /* from 1; 0 where there is none (npy and idx: the row) */
+    uint64_t column;  /* from 1, in bytes; 0 where there is none */
     char message[512];
+    struct {
+        uint16_t at, length, key; /* bytes of the message; key: how many of them are the key */
+    } option[KEEPFIT_ERROR_OPTIONS];
 } keepfit_error;
 
 /* All settings, each with a default. Keys and values are text, the same as on the command line without the

@@ -23,6 +23,8 @@ def declarations(header):
     text = re.sub(r"\\\n", "", text)
     text = re.sub(r"#define KEEPFIT_STATUS_ENUM.*\n\s*KEEPFIT_STATUS_LIST\(KEEPFIT_STATUS_ENUM\)",
                   ",\n".join("KEEPFIT_" + name for name in statuses), text)
+    for name, number in re.findall(r"^#define (KEEPFIT_\w+) (\d+)$", text, re.M):  # lengths of arrays
+        text = text.replace("[%s]" % name, "[%s]" % number)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
     text = text.replace('extern "C" {', "").replace("KEEPFIT_API ", "")
     return re.sub(r"^}\s*\Z", "", text.rstrip(), flags=re.M)

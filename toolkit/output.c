@@ -57,6 +57,22 @@ void warn_cut(const keepfit_stream_info *info)
             info->name, line);
 }
 
+struct message message_of(const keepfit_error *error)
+{
+    struct message said = {""};
+    size_t length = 0, from = 0;
+    for (size_t k = 0; k < error->options; k++) {
+        size_t at = error->option[k].at, key = error->option[k].key, end = at + error->option[k].length;
+        bool valued = at + key < end; /* "method=csvrg" */
+        length += (size_t)snprintf(said.text + length, sizeof said.text - length, "%.*s--%.*s%s%.*s", (int)(at - from),
+                                   error->message + from, (int)key, error->message + at, valued ? " " : "",
+                                   valued ? (int)(end - at - key - 1) : 0, error->message + at + key + valued);
+        from = end;
+    }
+    snprintf(said.text + length, sizeof said.text - length, "%s", error->message + from);
+    return said;
+}
+
 int fail_status(keepfit_status status, const char *message)
 {
     int code = EXIT_FAILED;

@@ -16,6 +16,12 @@ void warn(const char *format, ...) PRINTF_LIKE(1, 2);
 int fail_choice(const char *what, const char *value, const char *choices);
 /* Warns of a last line without a newline, if the stream had one. */
 void warn_cut(const keepfit_stream_info *info);
+/* What a failure of the library says, its options written as the command line has them ("--lambda"). The text lives as long
+ * as the full expression that calls this. */
+struct message {
+    char text[640];
+};
+struct message message_of(const keepfit_error *error);
 /* The exit code that a status of the library stands for, its message printed. */
 int fail_status(keepfit_status status, const char *message);
 

@@ -1,5 +1,5 @@
 """The library's failures as Python's exceptions."""
-import re
+import ast
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -33,19 +33,31 @@ EXCEPTIONS = {
 }
 
 
-def _in_python(message):
-    """The command's flags as parameters, its lists as tables."""
-    message = re.sub(r"--([a-z][a-z-]*)", lambda flag: NAMES.get(flag[1], flag[1].replace("-", "_")), message)
-    return re.sub(r"'keepfit list (\w+)'", lambda table: "keepfit." + table[1].upper(), message)
+def _value(written):
+    """An option's value as one would write it in Python."""
+    try:
+        return str(ast.literal_eval(written.capitalize() if written in ("true", "false") else written))
+    except (ValueError, SyntaxError):
+        return repr(written)
+
+
+def _in_python(error):
+    """The message of a keepfit_error, its options as parameters."""
+    message, pieces, end = ffi.string(error.message), [], 0
+    for k in range(error.options):
+        option = error.option[k]
+        key, _, value = message[option.at:option.at + option.length].decode().partition("=")
+        name = NAMES.get(key, key.replace("-", "_"))
+        pieces += [message[end:option.at], (name + "=" + _value(value) if value else name).encode()]
+        end = option.at + option.length
+    return b"".join(pieces + [message[end:]]).decode("utf-8", "replace")
 
 
 def exception(status, error):
     """What a failure is in Python; `error` is a keepfit_error."""
-    message = text(error.message) or text(lib.keepfit_status_sentence(status))
+    message = _in_python(error) or text(lib.keepfit_status_sentence(status))
     if error.line and status == lib.KEEPFIT_DATA:
         message = "row %d: %s" % (error.line - 1, message)
-    if status == lib.KEEPFIT_USAGE:
-        message = _in_python(message)
     return EXCEPTIONS.get(status, KeepfitError)(message)
 
 

@@ -53,7 +53,8 @@ def test_options_reach_the_library():
 
 
 @pytest.mark.parametrize("bad, told", [({"lam": -1}, "^lam: "), ({"random_state": -1}, "^random_state: "), ({"stage_budget": 0}, "^stage_budget: "),
-                                       ({"method": "nonsense"}, "keepfit.METHODS"), ({"options": {"lambda": 1}}, "'lam'"),
+                                       ({"method": "nonsense"}, "^method: 'nonsense' is none of auto, "), ({"lam": 0, "method": "table"}, "^lam: .* for method='table'"),
+                                       ({"options": {"setting": "theory"}, "method": "csvrg"}, "^setting='theory' needs a bounded domain"), ({"options": {"lambda": 1}}, "'lam'"),
                                        ({"journal": ""}, "path"), ({"options": {"lam": 1}}, "parameter of its own"), ({"options": {"max-stage-work": 0}}, "^max_stage_work")])
 def test_messages_speak_of_parameters(bad, told):
     X, y = cloud("numbers")
@@ -80,7 +81,7 @@ def test_options_that_are_parameters_are_refused():
         with pytest.raises(ValueError, match="parameter of its own"):
             KeepfitClassifier(options={name: value}).fit(X, y > 0)
     assert KeepfitRegressor(options={"max_features": 8}).fit(X, y).n_points_ == len(X)  # which the library does look at
-    with pytest.raises(ValueError, match="max-features 7"):
+    with pytest.raises(ValueError, match="more than max_features=7"):
         KeepfitRegressor(options={"max_features": 7}).fit(X, y)
 
 

@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,20 +39,70 @@ void kf_error_clear(keepfit_error *error)
         memset(error, 0, sizeof *error);
 }
 
-static void set(keepfit_error *error, keepfit_status status, uint64_t line, uint64_t column)
+#define BEGINS '\1'
+#define ENDS '\2'
+
+/* Braces around a key become the marks of KF_OPTION, which no argument is likely to have in it. */
+static void mark(char *marked, size_t size, const char *format)
 {
-    error->status = status;
-    error->line = line;
-    error->column = column;
+    size_t length = 0;
+    for (; *format && length + 1 < size; format++)
+        marked[length++] = *format == '{' ? BEGINS : *format == '}' ? ENDS : *format;
+    assert(!*format);
+    marked[length] = '\0';
 }
+
+static void note_option(keepfit_error *error, const char *begins, size_t length)
+{
+    if (!length || error->options == KEEPFIT_ERROR_OPTIONS)
+        return;
+    const char *equals = memchr(begins, '=', length);
+    size_t key = equals ? (size_t)(equals - begins) : length;
+    error->option[error->options].at = (uint16_t)(begins - error->message);
+    error->option[error->options].length = (uint16_t)length;
+    error->option[error->options].key = (uint16_t)key;
+    error->options++;
+}
+
+/* Notes what the marks enclose, and drops them. One without a partner came from an argument, or lost it where the message
+ * was too long. */
+static void take_marks(keepfit_error *error)
+{
+    char *to = error->message;
+    const char *begins = NULL;
+    error->options = 0;
+    for (const char *from = error->message; *from; from++)
+        if (*from == BEGINS) {
+            begins = to;
+        } else if (*from == ENDS) {
+            if (begins)
+                note_option(error, begins, (size_t)(to - begins));
+            begins = NULL;
+        } else {
+            *to++ = *from;
+        }
+    *to = '\0';
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the callers' formats are checked, and marking leaves each % */
+static void write_message(keepfit_error *error, size_t used, const char *format, va_list arguments)
+{
+    char marked[sizeof error->message];
+    mark(marked, sizeof marked, format);
+    vsnprintf(error->message + used, sizeof error->message - used, marked, arguments);
+    take_marks(error);
+}
+#pragma GCC diagnostic pop
 
 keepfit_status kf_fail(keepfit_error *error, keepfit_status status, const char *format, ...)
 {
     if (error) {
         va_list arguments;
         va_start(arguments, format);
-        set(error, status, 0, 0);
-        vsnprintf(error->message, sizeof error->message, format, arguments);
+        error->status = status;
+        error->line = error->column = 0;
+        write_message(error, 0, format, arguments);
         va_end(arguments);
     }
     return status;
@@ -78,12 +129,30 @@ keepfit_status kf_fail_at(keepfit_error *error, keepfit_status status, const cha
     if (error) {
         va_list arguments;
         va_start(arguments, format);
-        set(error, status, line, column);
-        size_t used = write_place(error->message, sizeof error->message, name, line, column);
-        vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+        error->status = status;
+        error->line = line;
+        error->column = column;
+        write_message(error, write_place(error->message, sizeof error->message, name, line, column), format, arguments);
         va_end(arguments);
     }
     return status;
+}
+
+const char *kf_error_marked(const keepfit_error *error, struct kf_marked *marked)
+{
+    size_t length = 0, from = 0;
+    for (size_t k = 0; k < error->options; k++) {
+        size_t at = error->option[k].at, end = at + error->option[k].length;
+        memcpy(marked->text + length, error->message + from, at - from);
+        length += at - from;
+        marked->text[length++] = BEGINS;
+        memcpy(marked->text + length, error->message + at, end - at);
+        length += end - at;
+        marked->text[length++] = ENDS;
+        from = end;
+    }
+    strcpy(marked->text + length, error->message + from);
+    return marked->text;
 }
 
 keepfit_status kf_fail_memory(keepfit_error *error)

@@ -58,14 +58,14 @@ static const struct row table[] = {
     REAL("lambda", "L", "0.001", "problem", lambda, 0, 1e300, false,
          "The objective is the mean loss + L*|x|^2, so its strong convexity is 2L."),
     REAL("lambda-total", "L", "", "problem", lambda_total, 0, 1e300, false,
-         "Instead of --lambda: sum of losses + L*|x|^2, a regulariser that does not grow with the number of points."),
+         "Instead of lambda: sum of losses + L*|x|^2, a regulariser that does not grow with the number of points."),
     REAL("bias", "B", "", "problem", bias, -1e150, 1e150, false, /* its square is finite */
          "Append a constant feature of value B, regularised like the others."),
     FLAG("intercept", "problem", intercept, "Add an intercept that is neither regularised nor held by the domain."),
     TEXT("domain", "none|ball:R|box:LO:HI|simplex", "none", "problem", domain,
          "The convex set that the model stays in."),
 
-    TEXT("method", "NAME", "auto", "method", method, "How the model is kept (see 'keepfit list methods')."),
+    TEXT("method", "NAME", "auto", "method", method, "How the model is kept; see the list of methods."),
     REAL("epsilon", "E", "0.001", "method", epsilon, 0, 1e300, true,
          "How far above the best possible objective the model may be, at every stage."),
     CHOICE("epsilon-kind", "absolute|relative|stat", "absolute", "method", epsilon_kind,
@@ -81,7 +81,7 @@ static const struct row table[] = {
           "stage misses epsilon for it the bound says so, and the exit code is 5."),
     REAL("max-stage-work", "K", "", "method", max_stage_work, 3, 1e15, false,
          "Flat latency: no stage computes more gradients than K times their mean a stage so far (at least K), as with "
-         "--stage-budget."),
+         "stage-budget."),
     COUNT("window", "N", "", "method", window, 1, 1e15,
           "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those that "
           "remain."),
@@ -114,12 +114,12 @@ static const struct row table[] = {
     CHOICE("count", "auto|actual|paper", "auto", "method", count,
            "What counts as a gradient. actual: one that is computed; paper: csvrg's nominal three a step, though one "
            "of them "
-           "is remembered. auto: paper for --setting paper, otherwise actual."),
+           "is remembered. auto: paper for setting paper, otherwise actual."),
     COUNT("seed", "N", "1", "method", seed, 0, 1.8e19, "Seed of all random choices: same seed, same bits."),
     COUNT("threads", "N", "", "method", threads, 1, 1024,
           "Threads (default: as many as there are processors); the result is the same for any number."),
 
-    TEXT("format", "auto|NAME", "auto", "data", format, "Format of the data (see 'keepfit list formats')."),
+    TEXT("format", "auto|NAME", "auto", "data", format, "Format of the data; see the list of formats."),
     FLAG("shuffle", "data", shuffle, "Visit the rows in an order drawn from the seed (reads all first)."),
     COUNT("limit", "N", "", "data", limit, 1, 1e18, "Use at most N points, counted after the shuffle."),
     CHOICE("scale", "none|columns|rows|minmax", "none", "data", scale,
@@ -220,17 +220,17 @@ static keepfit_status refuse(const struct row *row, const char *value, keepfit_e
     case KEEPFIT_CHOICE:
         if (row->number)
             return kf_fail(error, KEEPFIT_USAGE,
-                           "--%s: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)%s", key, value,
+                           "{%s}: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)%s", key, value,
                            row->shown.choices, row->least, row->most, keepfit_guess_hint(&guess, ""));
-        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is none of %s%s", key, value, row->shown.choices,
+        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is none of %s%s", key, value, row->shown.choices,
                        keepfit_guess_hint(&guess, ""));
     case KEEPFIT_FLAG:
-        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is neither true nor false", key, value);
+        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is neither true nor false", key, value);
     case KEEPFIT_COUNT:
-        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is not a whole number from %.0f to %.0f", key, value,
+        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is not a whole number from %.0f to %.0f", key, value,
                        row->least, row->most);
     default:
-        return kf_fail(error, KEEPFIT_USAGE, "--%s: '%s' is not a number %s %s and at most %s", key, value,
+        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is not a number %s %s and at most %s", key, value,
                        row->above ? "above" : "of at least", kf_write_real(least, row->least),
                        kf_write_real(most, row->most));
     }
@@ -362,8 +362,9 @@ static keepfit_status refuse_key(const char *key, keepfit_error *error)
     keepfit_guess guess = {.word = key};
     for (size_t k = 0; k < ROWS; k++)
         keepfit_guess_offer(&guess, table[k].shown.key);
-    return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s' ('keepfit list options' lists them)%s", key,
-                   keepfit_guess_hint(&guess, "--"));
+    if (*keepfit_guess_hint(&guess, ""))
+        return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s'; did you mean {%s}?", key, guess.nearest);
+    return kf_fail(error, KEEPFIT_USAGE, "there is no option '%s'", key);
 }
 
 keepfit_status kf_options_put(keepfit_options *options, const char *key, const char *value, bool given,

@@ -81,13 +81,14 @@ static keepfit_status apply_line(keepfit_options *options, char *line, const cha
                        from, key);
     if (keepfit_options_given(options, key) && strcmp(here, value) != 0)
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--%s: is %s, but %s was made with %s; leave it out, or use another folder", key,
+                       "{%s}: is %s, but %s was made with %s; leave it out, or use another folder", key,
                        *here ? here : "absent", from, *value ? value : "none");
     keepfit_error refusal = {0};
+    struct kf_marked reason;
     keepfit_status status = kf_options_put(options, key, value, strcmp(line, "set") == 0, &refusal);
     if (status == KEEPFIT_USAGE)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: its settings hold what this version refuses: %s", from,
-                       refusal.message);
+                       kf_error_marked(&refusal, &reason));
     return status == KEEPFIT_NO_MEMORY ? kf_fail_memory(error) : status;
 }
 

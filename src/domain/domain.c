@@ -232,7 +232,7 @@ static keepfit_status refuse(const char *text, keepfit_error *error)
     for (size_t k = 0; kf_domain_entry(k); k++)
         keepfit_guess_offer(&guess, kf_domain_entry(k)->form);
     return kf_fail(error, KEEPFIT_USAGE,
-                   "--domain: '%s' is none of none, ball:R with R > 0, box:LO:HI with LO < HI, simplex%s", text,
+                   "{domain}: '%s' is none of none, ball:R with R > 0, box:LO:HI with LO < HI, simplex%s", text,
                    keepfit_guess_hint(&guess, ""));
 }
 

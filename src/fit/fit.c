@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,15 +23,15 @@ static keepfit_status check_network(const keepfit_options *options, const struct
 {
     if (method->needs_convexity)
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--method %s proves how near the optimum is, which --loss network does not allow: it is not "
+                       "{method=%s} proves how near the optimum is, which {loss=network} does not allow: it is not "
                        "convex; try csvrg, sgd or svrg",
                        method->name);
     if (options->setting == KF_SETTING_THEORY)
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--setting theory is for convex losses, and --loss network is not; try --setting tuned");
+                       "{setting=theory} is for convex losses, and {loss=network} is not; try {setting=tuned}");
     if (options->intercept)
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--intercept: a network has biases already, in both layers (regularised like its weights)");
+                       "{intercept}: a network has biases already, in both layers (regularised like its weights)");
     return KEEPFIT_OK;
 }
 
@@ -40,21 +41,21 @@ static keepfit_status check_options(const keepfit_options *options, const struct
 {
     bool total = !isnan(options->lambda_total);
     if (total && keepfit_options_given(options, "lambda"))
-        return kf_fail(error, KEEPFIT_USAGE, "--lambda and --lambda-total exclude each other");
+        return kf_fail(error, KEEPFIT_USAGE, "{lambda} and {lambda-total} exclude each other");
     if (options->intercept && !isnan(options->bias))
-        return kf_fail(error, KEEPFIT_USAGE, "--bias and --intercept exclude each other");
+        return kf_fail(error, KEEPFIT_USAGE, "{bias} and {intercept} exclude each other");
     if (!isnan(options->bias) && options->bias == 0)
-        return kf_fail(error, KEEPFIT_USAGE, "--bias: a constant feature of 0 has no effect");
+        return kf_fail(error, KEEPFIT_USAGE, "{bias}: a constant feature of 0 has no effect");
     if (method->squared_only && options->loss != 0)
-        return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", method->name);
+        return kf_fail(error, KEEPFIT_USAGE, "{method=%s} works for {loss=squared} only", method->name);
     if (options->hidden)
         return check_network(options, method, error);
     double lambda = total ? options->lambda_total : options->lambda;
     if (method->needs_convexity && !(lambda > 0))
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--lambda: must be above 0 for --method %s, which relies on strong convexity", method->name);
+                       "{lambda}: must be above 0 for {method=%s}, which relies on strong convexity", method->name);
     if (options->setting == KF_SETTING_THEORY && !(lambda > 0) && isnan(options->convexity))
-        return kf_fail(error, KEEPFIT_USAGE, "--lambda: must be above 0 for --setting theory (or give --convexity)");
+        return kf_fail(error, KEEPFIT_USAGE, "{lambda}: must be above 0 for {setting=theory} (or give {convexity})");
     return KEEPFIT_OK;
 }
 
@@ -90,10 +91,14 @@ static keepfit_status refuse_method(const char *name, keepfit_error *error)
 {
     keepfit_guess guess = {.word = name};
     keepfit_entry method;
-    for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++)
+    char names[256] = "";
+    size_t length = 0;
+    for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++) {
         keepfit_guess_offer(&guess, method.name);
-    return kf_fail(error, KEEPFIT_USAGE, "--method: there is no method '%s' ('keepfit list methods' lists them)%s",
-                   name, keepfit_guess_hint(&guess, ""));
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", k ? ", " : "", method.name);
+        assert(length < sizeof names);
+    }
+    return kf_fail(error, KEEPFIT_USAGE, "{method}: '%s' is none of %s%s", name, names, keepfit_guess_hint(&guess, ""));
 }
 
 static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
@@ -105,7 +110,7 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     if (!fit->asked)
         return refuse_method(fit->options->method, error);
     if (callbacks && fit->asked->squared_only)
-        return kf_fail(error, KEEPFIT_USAGE, "--method %s works for --loss squared only", fit->asked->name);
+        return kf_fail(error, KEEPFIT_USAGE, "{method=%s} works for {loss=squared} only", fit->asked->name);
     status = check_options(fit->options, fit->asked, error);
     if (status != KEEPFIT_OK)
         return status;
@@ -174,7 +179,7 @@ keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const k
     if (!objective->value || !objective->gradient || objective->dimension == 0)
         return kf_fail(error, KEEPFIT_USAGE, "an objective needs value, gradient and a dimension above 0");
     if (!objective->curvature && isnan(options->smoothness))
-        return kf_fail(error, KEEPFIT_USAGE, "an objective without curvature needs the option smoothness");
+        return kf_fail(error, KEEPFIT_USAGE, "an objective without curvature needs the option {smoothness}");
     return create(options, objective, fit, error);
 }
 
@@ -217,8 +222,8 @@ static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, 
             return kf_fail(error, KEEPFIT_DATA, "feature %lu follows feature %lu: indices must ascend",
                            (unsigned long)row->index[k], (unsigned long)row->index[k - 1]);
     if (kf_row_width(row) > most)
-        return kf_fail(error, KEEPFIT_DATA, "the row has %zu features, more than max-features %llu", kf_row_width(row),
-                       (unsigned long long)most);
+        return kf_fail(error, KEEPFIT_DATA, "the row has %zu features, more than {max-features=%llu}",
+                       kf_row_width(row), (unsigned long long)most);
     if (kf_square(row->count, row->value) * fmax(weight, 1) <= SQUARE_MOST)
         return KEEPFIT_OK;
     if (!kf_all_finite(row->count, row->value))
@@ -320,8 +325,8 @@ keepfit_status kf_fit_overflown(keepfit_fit *fit)
 {
     return kf_fail(
         &fit->error, KEEPFIT_DIVERGED,
-        "stage %llu: the iterate of %s is no longer finite; a smaller --step, --step capped, a bounded --domain or "
-        "--scale would help",
+        "stage %llu: the iterate of %s is no longer finite; a smaller {step}, {step=capped}, a bounded {domain} or "
+        "{scale} would help",
         (unsigned long long)fit->arrived, at_work(fit)->method->name);
 }
 

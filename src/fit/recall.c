@@ -18,8 +18,8 @@ static keepfit_status unscale(const keepfit_fit *fit, const char *folder, keepfi
         return KEEPFIT_OK;
     default:
         return kf_fail(error, KEEPFIT_USAGE,
-                       "%s: its rows were scaled by their columns (--scale), by factors that only the data has, so the "
-                       "journal alone gives no model; train again with the data and --model",
+                       "%s: its rows were scaled by their columns ({scale}), by factors that only the data has, so the "
+                       "journal alone gives no model; train again with the data",
                        folder);
     }
 }

@@ -211,7 +211,9 @@ static keepfit_status replay(keepfit_fit *fit, struct kf_cursor *cursor, keepfit
     fit->durable->told.replayed = fit->arrived - before;
     free(state.removed);
     free(state.index);
-    return status == KEEPFIT_OK ? status : fail_record(fit, record, status, fit->error.message, error);
+    struct kf_marked reason;
+    return status == KEEPFIT_OK ? status
+                                : fail_record(fit, record, status, kf_error_marked(&fit->error, &reason), error);
 }
 
 static keepfit_status take_over(keepfit_fit *fit, bool *unusable, keepfit_error *error)

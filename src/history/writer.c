@@ -37,7 +37,7 @@ keepfit_status kf_sync_read(const char *text, struct kf_sync_policy *policy, kee
     static const char choices[] = "always|batch:N|interval:MS|none";
     keepfit_guess guess = {.word = text};
     keepfit_guess_offer(&guess, choices);
-    return kf_fail(error, KEEPFIT_USAGE, "--sync: '%s' is none of %s%s", text, choices, keepfit_guess_hint(&guess, ""));
+    return kf_fail(error, KEEPFIT_USAGE, "{sync}: '%s' is none of %s%s", text, choices, keepfit_guess_hint(&guess, ""));
 }
 
 char *kf_numbered_path(const char *home, uint64_t number, const char *suffix)

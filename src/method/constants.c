@@ -70,15 +70,15 @@ keepfit_status kf_step_read(const keepfit_options *options, struct kf_step_size 
         *step = (struct kf_step_size){KF_STEP_THEORY, 0};
     else
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--step: '%s' is no step of %s; it takes a number above 0 or a share of 1/L "
+                       "{step}: '%s' is no step of %s; it takes a number above 0 or a share of 1/L "
                        "such as 0.3/L%s%s",
                        text, options->method, decreasing ? ", paper, capped" : "", theory ? ", theory" : "");
     bool needs_lambda = step->rule == KF_STEP_PAPER || step->rule == KF_STEP_CAPPED || step->rule == KF_STEP_THEORY;
     double lambda = options->lambda_total > 0 ? options->lambda_total : options->lambda;
     if (needs_lambda && !(lambda > 0))
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--lambda: must be above 0 for a step that is a multiple of 1/lambda "
-                       "(give --step a number or a share of 1/L instead)");
+                       "{lambda}: must be above 0 for a step that is a multiple of 1/lambda "
+                       "(give {step} a number or a share of 1/L instead)");
     return KEEPFIT_OK;
 }
 

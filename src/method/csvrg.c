@@ -55,7 +55,7 @@ static keepfit_status csvrg_create(struct kf_task *task, void *state, keepfit_er
         fallback.rule = KF_STEP_THEORY;
         if (kf_domain_is_whole(&task->problem.domain) && isnan(options->lipschitz))
             return kf_fail(error, KEEPFIT_USAGE,
-                           "--setting theory needs a bounded --domain or --lipschitz (its constants contain G)");
+                           "{setting=theory} needs a bounded {domain} or {lipschitz} (its constants contain G)");
     }
     if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT | (is_averaged(&task->problem) ? KF_NEEDS_AVERAGE : 0)) ||
         !kf_task_vector(task, &csvrg->anchor))
@@ -299,7 +299,7 @@ static size_t csvrg_draws_among(size_t count)
 
 const struct kf_method kf_csvrg_method = {
     .name = "csvrg",
-    .summary = "the paper's method: rare full gradients, tracked in between; --setting theory, paper or tuned",
+    .summary = "the paper's method: rare full gradients, tracked in between; setting theory, paper or tuned",
     .scaled = true,
     .state_size = sizeof(struct kf_csvrg),
     .create = csvrg_create,

@@ -31,7 +31,7 @@ static keepfit_status create(struct kf_task *task, struct sgd *sgd, keepfit_erro
     sgd->inner = kf_given_or(options->inner, sgd->sparse ? 480 : 300);
     sgd->alpha = isnan(options->alpha) ? 0.002 : options->alpha;
     if (sgd->theory && kf_domain_is_whole(&task->problem.domain) && isnan(options->lipschitz))
-        return kf_fail(error, KEEPFIT_USAGE, "--setting theory needs a bounded --domain (its constants are |D| and G)");
+        return kf_fail(error, KEEPFIT_USAGE, "{setting=theory} needs a bounded {domain} (its constants are |D| and G)");
     if (!kf_iterate_prepare(task, KF_NEEDS_AVERAGE))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(options, kf_step_as_printed(&task->problem), true, false, &sgd->step, error);

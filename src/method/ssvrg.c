@@ -30,8 +30,8 @@ static keepfit_status ssvrg_create(struct kf_task *task, void *state, keepfit_er
     const keepfit_options *options = task->problem.options;
     if (!(options->convexity > 0 || options->lambda_total > 0 || options->lambda > 0))
         return kf_fail(error, KEEPFIT_USAGE,
-                       "--lambda: must be above 0 for --method ssvrg, whose rounds are as long as the condition number "
-                       "(or give --convexity)");
+                       "{lambda}: must be above 0 for {method=ssvrg}, whose rounds are as long as the condition number "
+                       "(or give {convexity})");
     if (!kf_iterate_prepare(task, KF_NEEDS_DRIFT) || !kf_task_vector(task, &ssvrg->anchor))
         return KEEPFIT_NO_MEMORY;
     return kf_step_read(options, (struct kf_step_size){KF_STEP_SHARE, DEFAULT_SHARE}, false, false, &ssvrg->step,

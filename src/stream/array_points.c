@@ -15,9 +15,9 @@ keepfit_status kf_table_open(struct kf_table *table, struct kf_input *input, con
     const keepfit_options *options = input->options;
     table->input = input;
     if (options->weights)
-        return kf_fail(error, KEEPFIT_USAGE, "--weight-column is for CSV files only");
+        return kf_fail(error, KEEPFIT_USAGE, "{weight-column} is for CSV files only");
     if (options->targets && options->target)
-        return kf_fail(error, KEEPFIT_USAGE, "--target and --targets exclude each other");
+        return kf_fail(error, KEEPFIT_USAGE, "{target} and {targets} exclude each other");
     const unsigned char *bytes;
     size_t count;
     keepfit_status status = kf_source_peek(input->source, MAGIC_BYTES, &bytes, &count, error);
@@ -55,7 +55,7 @@ static keepfit_status check_targets(const struct kf_table *table, keepfit_error 
 keepfit_status kf_table_use_file(struct kf_table *table, const char *path, keepfit_error *error)
 {
     if (strcmp(path, "-") == 0 && strcmp(table->input->path, "-") == 0)
-        return kf_fail(error, KEEPFIT_USAGE, "standard input cannot give both the rows and the --targets");
+        return kf_fail(error, KEEPFIT_USAGE, "standard input cannot give both the rows and the {targets}");
     keepfit_status status = kf_columns_choose(&table->columns, "none", NULL, table->input, error);
     table->input->labelled = true;
     if (status != KEEPFIT_OK)
@@ -81,7 +81,7 @@ static keepfit_status refuse(struct kf_table *table, const char *name, size_t co
     const char *word = isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
     table->input->bad_row = true;
     return kf_fail_at(error, KEEPFIT_DATA, name, table->array.row, column,
-                      "value '%s' is not finite (--on-error skip drops such rows)", word);
+                      "value '%s' is not finite ({on-error=skip} drops such rows)", word);
 }
 
 /* The file of targets moves on with every row, even a bad one. */

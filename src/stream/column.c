@@ -51,7 +51,7 @@ static keepfit_status refuse_name(const struct kf_columns *columns, const char *
     keepfit_guess guess = {.word = text};
     for (size_t k = 0; columns->name && k < columns->count; k++)
         keepfit_guess_offer(&guess, columns->name[k]);
-    return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' (--%s)%s",
+    return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "no column is called '%s' ({%s})%s",
                       kf_quote(quote, text, text + strlen(text)), option,
                       columns->name ? keepfit_guess_hint(&guess, "") : "; there are no names");
 }
@@ -68,14 +68,14 @@ static keepfit_status find_column(const struct kf_columns *columns, const char *
     if (*column != KF_NO_COLUMN) {
         if (kf_columns_find(columns, text, *column + 1) == KF_NO_COLUMN)
             return KEEPFIT_OK;
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "two columns are called '%s'; give --%s its number",
+        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "two columns are called '%s'; give {%s} its number",
                           quote, option);
     }
     bool is_number = kf_read_count(text, end, &number, &stop) != KF_NUMBER_NONE && stop == end;
     if (!is_number)
         return refuse_name(columns, option, text, source, error);
     if (number < 1 || number > columns->count)
-        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "there is no column %s (--%s), only 1 to %zu", quote,
+        return kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "there is no column %s ({%s}), only 1 to %zu", quote,
                           option, columns->count);
     *column = (size_t)number - 1;
     return KEEPFIT_OK;
@@ -159,11 +159,11 @@ static keepfit_status check_width(const struct kf_columns *columns, uint64_t max
 {
     if (columns->features == 0)
         return kf_fail_at(error, KEEPFIT_DATA, source, 0, 0,
-                          "%zu column%s leave%s no feature beside the target (--target none: there is no target)",
+                          "%zu column%s leave%s no feature beside the target ({target=none}: there is no target)",
                           columns->count, columns->count == 1 ? "" : "s", columns->count == 1 ? "s" : "");
     if (columns->features > max_features)
         return kf_fail_at(error, KEEPFIT_DATA, source, 0, 0,
-                          "%zu features, but at most %llu are allowed (--max-features)", columns->features,
+                          "%zu features, but at most %llu are allowed ({max-features})", columns->features,
                           (unsigned long long)max_features);
     return KEEPFIT_OK;
 }
@@ -236,7 +236,7 @@ static keepfit_status check_default(const struct kf_columns *columns, const stru
     if (first == KF_NO_COLUMN || kf_columns_find(columns, name, first + 1) == KF_NO_COLUMN)
         return KEEPFIT_OK;
     kf_quote(quote, name, name + strlen(name));
-    return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "two columns are called '%s'; give --target its number",
+    return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "two columns are called '%s'; give {target} its number",
                       quote);
 }
 

@@ -109,7 +109,7 @@ static keepfit_status refuse_cell(struct csv *reader, const struct kf_line *line
                                                           : "value";
     if (cell->text == cell->end)
         return KF_FAIL_ROW(reader->input, line, cell->start, error,
-                           "cell %zu is empty (--on-error skip drops such rows)", column + 1);
+                           "cell %zu is empty ({on-error=skip} drops such rows)", column + 1);
     return KF_FAIL_ROW(reader->input, line, cell->start, error, "%s '%s' %s", what,
                        kf_quote(quote, cell->text, cell->end), kf_blame_real(cell->text, cell->end));
 }
@@ -176,7 +176,7 @@ static keepfit_status read_target(struct csv *reader, const struct kf_line *line
         return KF_FAIL_ROW(reader->input, line, cell->start, error, "target '%s' is not a number%s",
                            kf_quote(quote, cell->text, cell->end),
                            kf_texts_for(reader->input->options) == KF_TEXTS_NEVER
-                               ? " (classes may be texts, with --loss logistic, hinge or softmax)"
+                               ? " (classes may be texts, with " KF_OPTION("loss=logistic") ", hinge or softmax)"
                                : ", but the labels before are");
     if (text && cell->text < cell->end && (name || !strict))
         return read_class(reader, cell, value, error);
@@ -254,7 +254,7 @@ static keepfit_status given_delimiter(struct csv *reader, const char *text, keep
     if (strcmp(text, "tab") == 0)
         text = "\t";
     if (strlen(text) != 1 || strchr("+-.\"#\r\n", *text) || kf_is_digit(*text) || (*text | 0x20) == 'e')
-        return kf_fail(error, KEEPFIT_USAGE, "--delimiter: '%s' is neither 'tab' nor one character that can delimit",
+        return kf_fail(error, KEEPFIT_USAGE, "{delimiter}: '%s' is neither 'tab' nor one character that can delimit",
                        text);
     reader->delimiter = *text;
     return KEEPFIT_OK;
@@ -385,7 +385,7 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
     struct csv *reader = state;
     const keepfit_options *options = input->options;
     if (options->targets)
-        return kf_fail(error, KEEPFIT_USAGE, "--targets is for npy and idx files; a CSV file takes --target COLUMN");
+        return kf_fail(error, KEEPFIT_USAGE, "{targets} is for npy and idx files; a CSV file takes {target=COLUMN}");
     if (options->delimiter) {
         keepfit_status status = given_delimiter(reader, options->delimiter, error);
         if (status != KEEPFIT_OK)

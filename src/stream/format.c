@@ -131,7 +131,7 @@ keepfit_status kf_format_find(const char *wanted, const char *path, struct kf_so
             }
         keepfit_guess guess = {.word = wanted};
         keepfit_guess_offer(&guess, "auto|libsvm|csv|npy|idx");
-        return kf_fail(error, KEEPFIT_USAGE, "--format: '%s' is none of auto, libsvm, csv, npy, idx%s", wanted,
+        return kf_fail(error, KEEPFIT_USAGE, "{format}: '%s' is none of auto, libsvm, csv, npy, idx%s", wanted,
                        keepfit_guess_hint(&guess, ""));
     }
     *reader = strcmp(path, "-") == 0 ? NULL : find_by_path(path);

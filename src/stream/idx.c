@@ -111,7 +111,7 @@ static keepfit_status use_sibling(struct kf_table *table, keepfit_error *error)
         return kf_table_use_column(table, "none", error);
     if (!path)
         return kf_fail_at(error, KEEPFIT_DATA, table->input->name, 0, 0,
-                          "where are the labels? (--targets FILE; --target none: there are none)");
+                          "where are the labels? ({targets=FILE}; {target=none}: there are none)");
     keepfit_status status = kf_table_use_file(table, path, error);
     free(path);
     return status;
@@ -125,7 +125,7 @@ static keepfit_status choose_targets(struct kf_table *table, keepfit_error *erro
     if (!options->target)
         return use_sibling(table, error);
     if (strcmp(options->target, "none") != 0)
-        return kf_fail(error, KEEPFIT_USAGE, "--target: an idx file has no column of targets, only --targets FILE");
+        return kf_fail(error, KEEPFIT_USAGE, "{target}: an idx file has no column of targets, only {targets=FILE}");
     return kf_table_use_column(table, "none", error);
 }
 
@@ -174,7 +174,7 @@ static void finish(void *state)
 
 const struct kf_reader kf_reader_idx = {
     .name = "idx",
-    .summary = "MNIST's IDX; labels in the file beside it or, with --targets, in another",
+    .summary = "MNIST's IDX; labels in the file beside it or, with the option targets, in another",
     .extensions = ".idx",
     .name_parts = "idx1-ubyte idx2-ubyte idx3-ubyte",
     .state_size = sizeof(struct idx),

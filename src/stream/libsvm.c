@@ -60,7 +60,7 @@ static keepfit_status refuse_label(const struct libsvm *reader, const struct kf_
         return KF_FAIL_ROW(reader->input, line, at, error, "expected a label before '%s'", kf_quote(quote, at, end));
     bool is_csv = memchr(at, ',', (size_t)(end - at)) || memchr(at, ';', (size_t)(end - at));
     return KF_FAIL_ROW(reader->input, line, at, error, "label '%s' %s%s", kf_quote(quote, at, end),
-                       kf_blame_real(at, end), is_csv ? "; if this is CSV, say --format csv" : "");
+                       kf_blame_real(at, end), is_csv ? "; if this is CSV, say " KF_OPTION("format=csv") : "");
 }
 
 static keepfit_status read_label(struct libsvm *reader, const struct kf_line *line, const char **at, double *label,
@@ -117,11 +117,11 @@ static keepfit_status check_index(struct libsvm *reader, const struct kf_line *l
         return KF_FAIL_ROW(input, line, at, error, "index '%s' is not a whole number from %llu", quote,
                            (unsigned long long)reader->first);
     if (kind == KF_NUMBER_HUGE || *index > reader->last)
-        return KF_FAIL_ROW(input, line, at, error, "index %s is above %llu, the largest allowed (--max-features)",
+        return KF_FAIL_ROW(input, line, at, error, "index %s is above %llu, the largest allowed ({max-features})",
                            quote, (unsigned long long)reader->last);
     if (*index < reader->first)
         return KF_FAIL_ROW(input, line, at, error,
-                           "index 0, but indices begin at 1 (--zero-based lets them begin at 0)");
+                           "index 0, but indices begin at 1 ({zero-based} lets them begin at 0)");
     if (*index - reader->first < least_index(reader)) {
         unsigned long long before = index_before(reader);
         return *index == before
@@ -249,10 +249,10 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
     struct libsvm *reader = state;
     const keepfit_options *options = input->options;
     if (options->targets || options->weights)
-        return kf_fail(error, KEEPFIT_USAGE, "--%s is not for LIBSVM files, whose labels stand first in each line",
+        return kf_fail(error, KEEPFIT_USAGE, "{%s} is not for LIBSVM files, whose labels stand first in each line",
                        options->targets ? "targets" : "weight-column");
     if (options->target && strcmp(options->target, "none") != 0)
-        return kf_fail(error, KEEPFIT_USAGE, "--target is not for LIBSVM files, whose labels stand first in each line");
+        return kf_fail(error, KEEPFIT_USAGE, "{target} is not for LIBSVM files, whose labels stand first in each line");
     reader->input = input;
     reader->first = options->zero_based ? 0 : 1;
     reader->last = options->max_features - 1 + reader->first;

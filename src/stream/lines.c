@@ -96,7 +96,7 @@ static keepfit_status judge_cut(struct kf_lines *lines, const struct kf_line *li
     if (lines->strict_end)
         return kf_fail_at(error, KEEPFIT_DATA, lines->source->name, line->number,
                           (uint64_t)(line->end - line->text) + 1,
-                          "the last line does not end with a newline, so it may have been cut, and --strict-end "
+                          "the last line does not end with a newline, so it may have been cut, and {strict-end} "
                           "refuses it");
     if (lines->accept_cut)
         return KEEPFIT_OK;

@@ -84,11 +84,12 @@ static keepfit_status refuse(const struct kf_input *input, const struct list *mi
             error, KEEPFIT_DATA, input->name, 0, 0,
             "the columns are not those of the %s: more often than there %s; rename all but the one that is meant",
             wanted->fixed ? "model" : "points before", often->text);
-    return kf_fail_at(
-        error, KEEPFIT_DATA, input->name, 0, 0, "the columns are not those of the %s: %s%s%s%s%s%s",
-        wanted->fixed ? "model" : "points before", missing->count ? "missing " : "", missing->text,
-        missing->count && extra->count ? "; " : "", extra->count ? "not known " : "", extra->text,
-        wanted->fixed && extra->count && !missing->count ? " (--extra-features ignore leaves such columns out)" : "");
+    return kf_fail_at(error, KEEPFIT_DATA, input->name, 0, 0, "the columns are not those of the %s: %s%s%s%s%s%s",
+                      wanted->fixed ? "model" : "points before", missing->count ? "missing " : "", missing->text,
+                      missing->count && extra->count ? "; " : "", extra->count ? "not known " : "", extra->text,
+                      wanted->fixed && extra->count && !missing->count
+                          ? " (" KF_OPTION("extra-features=ignore") " leaves such columns out)"
+                          : "");
 }
 
 keepfit_status kf_columns_match(struct kf_columns *columns, const struct kf_input *input, keepfit_error *error)

@@ -254,7 +254,7 @@ static void finish(void *state)
 
 const struct kf_reader kf_reader_npy = {
     .name = "npy",
-    .summary = "NumPy array: rows and columns; targets in a column or, with --targets, in another file",
+    .summary = "NumPy array: rows and columns; targets in a column or, with the option targets, in another file",
     .extensions = ".npy",
     .name_parts = "",
     .state_size = sizeof(struct kf_table),

@@ -106,7 +106,7 @@ static keepfit_status fail_empty(const keepfit_stream *stream, keepfit_error *er
     bool left_out = stream->reading.cut.line && !stream->reading.cut.taken;
     return kf_fail_at(error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s%s", skipped,
                       left_out ? ", and the last line, which has no newline and may have been cut, is left out of a "
-                                 "pipe (--accept-cut takes it)"
+                                 "pipe (" KF_OPTION("accept-cut") " takes it)"
                                : "");
 }
 
@@ -164,7 +164,7 @@ static keepfit_status fit_width(keepfit_stream *stream, keepfit_point *point, bo
         return KEEPFIT_OK;
     return stay_broken(
         stream, kf_fail_at(&stream->error, KEEPFIT_DATA, stream->name, stream->line, 0,
-                           "feature %zu, but the model has %llu (--extra-features ignore leaves such features out)",
+                           "feature %zu, but the model has %llu ({extra-features=ignore} leaves such features out)",
                            width, (unsigned long long)wanted->features));
 }
 
@@ -373,7 +373,7 @@ static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory
 static keepfit_status check_options(const keepfit_options *options, keepfit_error *error)
 {
     if (options->strict_end && options->accept_cut)
-        return kf_fail(error, KEEPFIT_USAGE, "--strict-end and --accept-cut exclude each other");
+        return kf_fail(error, KEEPFIT_USAGE, "{strict-end} and {accept-cut} exclude each other");
     return KEEPFIT_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/number.h"
 
 #define QUOTED_BYTES 40
@@ -79,10 +80,10 @@ const char *kf_blame_real(const char *text, const char *end)
     const char *stop;
     double value;
     if (kf_is_not_finite(text, end))
-        return "is not finite (--on-error skip drops such rows)";
+        return "is not finite (" KF_OPTION("on-error=skip") " drops such rows)";
     enum kf_number kind = kf_read_real(text, end, &value, &stop);
     if (kind == KF_NUMBER_HUGE && stop == end)
-        return "is too large for a double (--on-error skip drops such rows)";
+        return "is too large for a double (" KF_OPTION("on-error=skip") " drops such rows)";
     if (kind == KF_NUMBER_OK && stop < end && *stop == ',')
         return "is not a number (decimals take a point, not a comma)";
     return "is not a number";

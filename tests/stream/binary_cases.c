@@ -254,8 +254,8 @@ static void test_idx_labels(void)
     add(&labels, "\x09\x04", 2);
     const char *text = "9 1:1 3:2\n4 0:3\nEND 0\n";
     const char *path = save("t-images-idx3-ubyte", &images);
-    expect_failure("idx: no labels", path, "", KEEPFIT_DATA, 0, 0, "--targets");
-    expect_failure("idx: a column as target", path, "target=1", KEEPFIT_USAGE, 0, 0, "--targets");
+    expect_failure("idx: no labels", path, "", KEEPFIT_DATA, 0, 0, "targets");
+    expect_failure("idx: a column as target", path, "target=1", KEEPFIT_USAGE, 0, 0, "targets");
     put_gzip("t-labels-idx1-ubyte.gz", labels.at, labels.count);
     expect("idx: compressed labels beside plain images", path, "", text);
     save("u-labels-idx1-ubyte", &labels);
@@ -297,7 +297,7 @@ void test_idx(void)
     expect_failure("idx: too large", save("b.idx", &bytes), "target=none", KEEPFIT_DATA, 0, 0, "than there can be");
     bytes = idx(8, 2, (const unsigned[]){1, 100000000});
     expect_failure("idx: too many features", put_gzip("b.idx.gz", bytes.at, bytes.count), "target=none", KEEPFIT_DATA,
-                   0, 0, "--max-features");
+                   0, 0, "max-features");
     bytes = idx(0x0a, 1, (const unsigned[]){1});
     expect_failure("idx: unknown type", save("b.idx", &bytes), "target=none", KEEPFIT_DATA, 0, 0, "not an idx file");
     bytes = idx(0x0e, 2, (const unsigned[]){2, 1});

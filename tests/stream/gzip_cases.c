@@ -150,7 +150,7 @@ void test_formats(void)
     expect_format("content4", "1\t2:3\n", "libsvm");
     expect_format("content5", "+1\n", "libsvm");
     expect_format("content6", "\xef\xbb\xbf\r\n1;2\r\n", "csv");
-    expect_failure("an unknown format", path_of("content1"), "format=xml", KEEPFIT_USAGE, 0, 0, "--format");
+    expect_failure("an unknown format", path_of("content1"), "format=xml", KEEPFIT_USAGE, 0, 0, "format");
     expect_failure("CSV as LIBSVM", path_of("content2"), "format=libsvm", KEEPFIT_DATA, 1, 1, "label '1,2,3'");
     expect_failure("a missing file", path_of("nowhere"), "", KEEPFIT_DATA, 0, 0, "No such file");
     mkdir(path_of("directory"), 0700);

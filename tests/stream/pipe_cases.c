@@ -154,10 +154,10 @@ static void test_cut_pipes(void)
     test_cut_pipe(
         "strict-end refuses it", text, sizeof text - 1, "strict-end=true",
         "1 0:1\nDATA 2:8 <stdin>:2:8: the last line does not end with a newline, so it may have been cut, and "
-        "--strict-end refuses it\n");
+        "strict-end refuses it\n");
     test_cut_pipe("nothing but a cut line", "1 1:1", 5, "",
                   "DATA 0:0 <stdin>: no points, and the last line, which has no newline and may have been cut, is left "
-                  "out of a pipe (--accept-cut takes it)\n");
+                  "out of a pipe (accept-cut takes it)\n");
 }
 
 void test_pipes(void)

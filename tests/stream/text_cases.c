@@ -20,7 +20,7 @@ static const struct malformed libsvm_cases[] = {
     {"word as value", "1 1:abc\n", 1, 5, "value 'abc' is not a number"},
     {"word as label", "spam 1:2\n", 1, 1, "label 'spam' is not a number"},
     {"label missing", "1:2 2:3\n", 1, 1, "expected a label before '1:2'"},
-    {"nan value", "1 1:1\n\n# c\n1 1:1 2:nan\n", 4, 9, "value 'nan' is not finite (--on-error skip drops such rows)"},
+    {"nan value", "1 1:1\n\n# c\n1 1:1 2:nan\n", 4, 9, "value 'nan' is not finite (on-error=skip drops such rows)"},
     {"inf value", "1 1:-Inf\n", 1, 5, "value '-Inf' is not finite"},
     {"infinity value", "1 1:infinity\n", 1, 5, "is not finite"},
     {"nan label", "nan 1:1\n", 1, 1, "label 'nan' is not finite"},
@@ -45,7 +45,7 @@ static const struct malformed libsvm_cases[] = {
     {"trailing garbage", "1 1:2 xyz\n", 1, 7, "found 'xyz'"},
     {"garbage behind a number", "1 1:2x\n", 1, 5, "value '2x' is not a number"},
     {"exponent cut", "1 1:2e\n", 1, 5, "value '2e' is not a number"},
-    {"CSV as LIBSVM", "5.1,3.5,1.4,0.2,0\n", 1, 1, "--format csv"},
+    {"CSV as LIBSVM", "5.1,3.5,1.4,0.2,0\n", 1, 1, "format=csv"},
     {"tabbed CSV as LIBSVM", "5.1\t3.5\n", 1, 5, "expected index:value, found '3.5'"},
     {"cut in a token", "1 1:2\n1 1", 2, 3, "expected index:value, found '1'"},
     {"binary junk", "\x80\xff\x01\x02 1:1\n", 1, 1, "label '\\x80\\xff\\x01\\x02'"},
@@ -68,9 +68,9 @@ static void test_cut(const char *name, const char *text, unsigned line, unsigned
     snprintf(title, sizeof title, "%s: so it is without a word", name);
     expect(title, path, "accept-cut=true", points);
     snprintf(title, sizeof title, "%s: strict-end refuses it", name);
-    expect_failure(title, path, "strict-end=true", KEEPFIT_DATA, line, column, "--strict-end");
+    expect_failure(title, path, "strict-end=true", KEEPFIT_DATA, line, column, "strict-end");
     snprintf(title, sizeof title, "%s: and on-error does not skip it", name);
-    expect_failure(title, path, "strict-end=true on-error=skip", KEEPFIT_DATA, line, column, "--strict-end");
+    expect_failure(title, path, "strict-end=true on-error=skip", KEEPFIT_DATA, line, column, "strict-end");
     for (int quiet = 0; quiet < 2; quiet++) {
         keepfit_options *options = make_options(quiet ? "accept-cut=true" : "");
         keepfit_stream *stream = NULL;
@@ -102,8 +102,7 @@ static void test_libsvm_errors(void)
                    KEEPFIT_DATA, 1, 7, "index 4 is above 3");
     expect_failure("libsvm: zero-based index above max-features", put_text("far.svm", "1 0:1 3:1\n"),
                    "max-features=3 zero-based=true", KEEPFIT_DATA, 1, 7, "index 3 is above 2");
-    expect_failure("libsvm: no --targets", put_text("far.svm", "1 1:1\n"), "targets=x", KEEPFIT_USAGE, 0, 0,
-                   "--targets");
+    expect_failure("libsvm: no targets", put_text("far.svm", "1 1:1\n"), "targets=x", KEEPFIT_USAGE, 0, 0, "targets");
     keepfit_stream *stream;
     keepfit_error error;
     CHECK(keepfit_stream_open(put_text("bad.svm", "1 1:x\n2 2:2\n"), NULL, &stream, &error) == KEEPFIT_OK,
@@ -201,8 +200,8 @@ static void test_csv_errors(void)
                    "both target and weight");
     expect_failure("csv: negative weight", path, "target=a weight-column=w", KEEPFIT_DATA, 2, 7,
                    "weight '-4' is negative");
-    expect_failure("csv: bad delimiter", path, "delimiter=ab", KEEPFIT_USAGE, 0, 0, "--delimiter");
-    expect_failure("csv: too many columns", path, "max-features=2", KEEPFIT_DATA, 0, 0, "--max-features");
+    expect_failure("csv: bad delimiter", path, "delimiter=ab", KEEPFIT_USAGE, 0, 0, "delimiter");
+    expect_failure("csv: too many columns", path, "max-features=2", KEEPFIT_DATA, 0, 0, "max-features");
     expect_failure("csv: NUL byte", put("nul.csv", "1,2\n3,\0\n", 8), "", KEEPFIT_DATA, 2, 3, "NUL");
     expect("csv: skipping", put("skip.csv", "\0,2,3\n1,2,3\n4,x,6\n7,8\n9,10,11\n1,2", 34), "on-error=skip",
            "3 [1 2]\n11 [9 10]\nEND 4\n");

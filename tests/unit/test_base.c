@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/crc32c.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "support.h"
@@ -264,10 +265,54 @@ static void test_guesses(struct tap *tap)
     tap_check(tap, *guess.nearest == '\0', "words of two letters are too short to guess by");
 }
 
+/* Whether option k of the message is `text`, with a key of that many bytes. */
+static bool names_option(const keepfit_error *error, size_t k, const char *text, size_t key)
+{
+    return k < error->options && error->option[k].length == strlen(text) && error->option[k].key == key &&
+           strncmp(error->message + error->option[k].at, text, strlen(text)) == 0;
+}
+
+/* Messages say where they name options, and take nothing of a file's own text for one. */
+static void test_messages(struct tap *tap)
+{
+    keepfit_error error = {0}, outer = {0};
+    struct kf_marked marked;
+    kf_fail_at(&error, KEEPFIT_DATA, "a{b}.csv", 3, 0, "{method=%s}: '%s' (" KF_OPTION("on-error=skip") "), {lambda}",
+               "csvrg", "{seed}");
+    tap_check(tap, strcmp(error.message, "a{b}.csv:3: method=csvrg: '{seed}' (on-error=skip), lambda") == 0,
+              "marks are no part of a message: %s", error.message);
+    tap_check(tap,
+              error.options == 3 && names_option(&error, 0, "method=csvrg", 6) &&
+                  names_option(&error, 1, "on-error=skip", 8) && names_option(&error, 2, "lambda", 6),
+              "a message says where it names options, with a value or without");
+    kf_fail(&outer, KEEPFIT_DATA, "{journal}: %s", kf_error_marked(&error, &marked));
+    tap_check(tap,
+              outer.options == 4 && names_option(&outer, 0, "journal", 7) && names_option(&outer, 3, "lambda", 6) &&
+                  strstr(outer.message, error.message),
+              "so does one that quotes another");
+    char text[600];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    kf_fail(&error, KEEPFIT_DATA, "{lambda} {step=%s}", text);
+    tap_check(tap, error.options == 1 && names_option(&error, 0, "lambda", 6) && strlen(error.message) > 400,
+              "one that is cut off names what is whole");
+    kf_fail(&error, KEEPFIT_DATA, "\1%s{a} {b} {c} {d} {e} {f} {g} {h} {i}\2", "\2\2");
+    tap_check(tap,
+              error.options == KEEPFIT_ERROR_OPTIONS && names_option(&error, 7, "h", 1) &&
+                  strcmp(error.message, "a b c d e f g h i") == 0,
+              "marks without partners, and too many, do no harm");
+    keepfit_options *options = keepfit_options_create();
+    bool named =
+        keepfit_options_set(options, "lamda", "1", &error) == KEEPFIT_USAGE && names_option(&error, 0, "lambda", 6);
+    tap_check(tap, named, "an option that is meant, most likely, is named: %s", error.message);
+    keepfit_options_free(options);
+}
+
 int main(void)
 {
     struct tap tap = {0};
     test_statuses(&tap);
+    test_messages(&tap);
     test_options(&tap);
     test_guesses(&tap);
     test_numbers(&tap);

@@ -251,7 +251,7 @@ static void test_refusals(struct tap *tap)
     for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
         char changed[128], key[32];
         snprintf(changed, sizeof changed, "%s journal=" FOLDER, others[k]);
-        snprintf(key, sizeof key, "--%.*s:", (int)strcspn(others[k], "="), others[k]);
+        snprintf(key, sizeof key, "%.*s:", (int)strcspn(others[k], "="), others[k]);
         bool named = journal_fit(world, changed, &other, &error) == KEEPFIT_USAGE && strstr(error.message, key);
         tap_check(tap, named, "another option is refused: %s", error.message);
     }

@@ -394,8 +394,8 @@ static void test_single_pass(struct tap *tap)
     keepfit_options *options = options_from("method=ssvrg lambda=0");
     keepfit_error error = {.message = ""};
     keepfit_status status = keepfit_fit_create(options, &fit, &error);
-    tap_check(tap, status == KEEPFIT_USAGE && strstr(error.message, "--convexity"),
-              "ssvrg without a regulariser asks for --convexity: %s", error.message);
+    tap_check(tap, status == KEEPFIT_USAGE && strstr(error.message, "convexity"),
+              "ssvrg without a regulariser asks for convexity: %s", error.message);
     keepfit_options_set(options, "convexity", "0.1", NULL);
     tap_check(tap, keepfit_fit_create(options, &fit, &error) == KEEPFIT_OK, "and takes it");
     keepfit_fit_free(fit);
