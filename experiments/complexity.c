@@ -83,12 +83,19 @@ static int run_theory(struct unit *unit, const struct sweep *sweep, uint64_t n, 
     return code;
 }
 
-/* index: value of the sweep, and whether quick, in one number. */
+/* What a unit does: one value of a sweep. */
+struct sweep_run {
+    const struct sweep *sweep;
+    size_t value;
+    bool quick;
+};
+
 static int run(struct unit *unit)
 {
-    const struct sweep *sweep = unit->subject;
-    size_t v = unit->index / 2;
-    bool quick = unit->index % 2;
+    const struct sweep_run *parameters = unit->parameters;
+    const struct sweep *sweep = parameters->sweep;
+    size_t v = parameters->value;
+    bool quick = parameters->quick;
     uint64_t n = sweep_points(sweep, v, quick);
     struct instance instance = instance_make(sweep->condition);
     double epsilon = instance_epsilon(&instance, sweep_share(sweep, v, quick));
@@ -115,15 +122,14 @@ int complexity_plan(struct plan *plan)
     for (size_t k = 0; sweep_entry(k); k++)
         for (size_t v = 0; v < COMPLEXITY_VALUES; v++) {
             const struct sweep *sweep = sweep_entry(k);
-            struct unit *unit = plan_unit(plan, 0);
+            struct sweep_run parameters = {sweep, v, quick};
+            struct unit *unit = plan_unit(plan, 0, &parameters, sizeof parameters);
             uint64_t n = sweep_points(sweep, v, quick);
             snprintf(unit->name, sizeof unit->name, "complexity-%s-%s-%zu", names[sweep->growth], sweep->method, v);
             snprintf(unit->key, sizeof unit->key, "complexity %s %s condition=%g n=%llu share=%.17g seed=%llu quick=%d",
                      names[sweep->growth], sweep->method, sweep->condition, (unsigned long long)n,
                      sweep_share(sweep, v, quick), (unsigned long long)unit->seed, quick);
             unit->columns = columns;
-            unit->subject = sweep;
-            unit->index = 2 * v + quick;
             unit->run = run;
             unit->cost = cost_of(sweep, v, n);
         }

@@ -31,9 +31,8 @@ struct unit {
     char key[640];       /* all that its numbers depend on */
     const char *columns; /* of its frame */
     double cost;         /* expected work, in any measure that all units share: long ones go first */
-    const void *subject; /* the experiment's own description of the work */
+    void *parameters;    /* the experiment's own struct: what the work is */
     uint64_t seed;
-    size_t index;                  /* free for the experiment */
     int (*run)(struct unit *unit); /* fills the frame; returns an exit code */
     struct frame frame;
     double share; /* done so far, 0 .. 1; see unit_tick */
@@ -45,8 +44,10 @@ struct plan {
     size_t count, room;
 };
 
-/* A new unit at the end, with the setting's seed plus `run`; the caller fills in the rest. Valid until the next one. */
-struct unit *plan_unit(struct plan *plan, uint64_t run);
+/* A new unit at the end, with the setting's seed plus `run` and a copy of the parameters; the caller fills in the rest. Valid until
+ * the next one. */
+struct unit *plan_unit(struct plan *plan, uint64_t run, const void *parameters, size_t size);
+void plan_free(struct plan *plan);
 
 /* Called by a unit now and then with the share of its work that is done; false: the user wants to stop, give up. */
 bool unit_tick(struct unit *unit, double share);

@@ -103,10 +103,17 @@ static int run_draw(struct unit *unit, uint64_t n, uint64_t k, uint64_t seed, co
     return code;
 }
 
+/* What a unit does. */
+struct trap_run {
+    const struct contestant *contestant;
+    uint64_t n, draws; /* draws of the hidden point */
+};
+
 static int run(struct unit *unit)
 {
-    const struct contestant *contestant = unit->subject;
-    uint64_t n = sizes[unit->index % sizes_most], draws = unit->index / sizes_most;
+    const struct trap_run *parameters = unit->parameters;
+    const struct contestant *contestant = parameters->contestant;
+    uint64_t n = parameters->n, draws = parameters->draws;
     struct source source = {unit->seed};
     char options[256];
     snprintf(options, sizeof options, "loss=squared lambda=1 domain=box:-1:1 epsilon=%.17g %s", formula((double)n) / 10,
@@ -129,14 +136,13 @@ int lower_bound_plan(struct plan *plan)
 {
     for (size_t m = 0; m < methods; m++)
         for (size_t s = 0; s < size_count(plan->setting); s++) {
-            struct unit *unit = plan_unit(plan, 0);
             size_t draws = draws_of(plan->setting, contestants[m].kind);
+            struct trap_run parameters = {&contestants[m], sizes[s], draws};
+            struct unit *unit = plan_unit(plan, 0, &parameters, sizeof parameters);
             snprintf(unit->name, sizeof unit->name, "lower-bound-%s-%zu", contestants[m].name, sizes[s]);
             snprintf(unit->key, sizeof unit->key, "lower-bound n=%zu draws=%zu seed=%llu epsilon=formula/10 %s %g",
                      sizes[s], draws, (unsigned long long)unit->seed, contestants[m].options, contestants[m].steps);
             unit->columns = columns;
-            unit->subject = &contestants[m];
-            unit->index = draws * sizes_most + s;
             unit->run = run;
             double n = (double)sizes[s];
             unit->cost =

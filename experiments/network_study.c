@@ -37,6 +37,13 @@ static const char columns[] = "stage,fo,loss,train_accuracy,test_accuracy";
 /* What the units read: the two streams, and the test images. */
 static struct images streams[NETWORK_STREAMS], test;
 
+/* What a unit does. */
+struct network_run {
+    enum network_stream stream;
+    enum network_method method;
+    size_t hidden;
+};
+
 struct network_size network_size(const struct setting *setting)
 {
     return setting->quick ? (struct network_size){30, 100, 20} : (struct network_size){300, 1000, 200};
@@ -111,11 +118,18 @@ static bool is_judged(size_t stage, size_t each)
     return stage % even == 0 || border || stage == count;
 }
 
+static void write_options(char *text, size_t room, const struct network_run *parameters)
+{
+    snprintf(text, room, "loss=network:%zu lambda=0 %s", parameters->hidden, methods[parameters->method].options);
+}
+
 static int run(struct unit *unit)
 {
-    const struct images *stream = unit->subject;
-    const char *options = strstr(unit->key, "loss=");
+    const struct network_run *parameters = unit->parameters;
+    const struct images *stream = &streams[parameters->stream];
+    char options[200];
     keepfit_fit *fit = NULL;
+    write_options(options, sizeof options, parameters);
     int code = fit_start(options, unit->seed, &fit);
     for (size_t k = 0; k < stream->count && code == EXIT_DONE; k++) {
         if (keepfit_fit_push(fit, &stream->points[k]) != KEEPFIT_OK)
@@ -123,7 +137,7 @@ static int run(struct unit *unit)
         else if (is_judged(k + 1, stream->count / 10))
             code = evaluate(unit, fit, stream, k + 1);
         double share = (double)(k + 1) / (double)stream->count;
-        if (!unit_tick(unit, unit->index == NETWORK_SVRG ? share * share : share))
+        if (!unit_tick(unit, parameters->method == NETWORK_SVRG ? share * share : share))
             break;
     }
     keepfit_fit_free(fit);
@@ -154,15 +168,15 @@ int network_plan(struct plan *plan)
     int code = read_all(plan->setting, files);
     for (size_t s = 0; s < NETWORK_STREAMS && code == EXIT_DONE; s++)
         for (size_t m = 0; m < NETWORK_METHODS; m++) {
-            struct unit *unit = plan_unit(plan, 0);
+            struct network_run parameters = {s, m, size.hidden};
+            struct unit *unit = plan_unit(plan, 0, &parameters, sizeof parameters);
+            char options[200];
+            write_options(options, sizeof options, &parameters);
             snprintf(unit->name, sizeof unit->name, "network-%s-%s", stream_names[s], methods[m].name);
-            snprintf(unit->key, sizeof unit->key,
-                     "%s sha256=%.16s,%.16s each=%zu test=%zu seed=%llu loss=network:%zu lambda=0 %s", stream_names[s],
-                     files[0].checksum, files[2].checksum, size.each, size.test, (unsigned long long)unit->seed,
-                     size.hidden, methods[m].options);
+            snprintf(unit->key, sizeof unit->key, "%s sha256=%.16s,%.16s each=%zu test=%zu seed=%llu %s",
+                     stream_names[s], files[0].checksum, files[2].checksum, size.each, size.test,
+                     (unsigned long long)unit->seed, options);
             unit->columns = columns;
-            unit->subject = &streams[s];
-            unit->index = m;
             unit->run = run;
             unit->cost = (plan->setting->quick ? 1 : 60) * methods[m].cost;
         }

@@ -79,7 +79,10 @@ static int write_report(const struct plan *plan, const char *word, const size_t 
 
 static int run_plan(struct plan *plan, const char *word)
 {
-    size_t begins[16];
+    size_t experiments = 0;
+    while (experiment_entry(experiments))
+        experiments++;
+    size_t *begins = must_allocate(experiments * sizeof *begins);
     int code = make_folder(plan->setting->out);
     if (code == EXIT_DONE)
         code = plan_all(plan, word, begins);
@@ -87,9 +90,8 @@ static int run_plan(struct plan *plan, const char *word)
         code = units_run(plan);
     if (code == EXIT_DONE)
         code = write_report(plan, word, begins);
-    for (size_t k = 0; k < plan->count; k++)
-        frame_free(&plan->units[k].frame);
-    free(plan->units);
+    free(begins);
+    plan_free(plan);
     return code;
 }
 

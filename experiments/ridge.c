@@ -39,7 +39,21 @@ const char *const ridge_names[RIDGE_CONTESTANTS] = {
     [CSVRG_PRINTED] = "csvrg-printed",
 };
 
-static struct data_file files[RIDGE_SETS];
+/* What a unit does. */
+struct ridge_run {
+    const struct ridge_set *set;
+    struct data_file file;
+    enum ridge_contestant contestant;
+    size_t limit; /* rows */
+    bool
+        printed_smoothness; /* L as printed: of the real data and all its points; else the curvature that the method sees */
+};
+
+/* The steps as printed need a bounded domain. */
+static bool has_ball(const struct ridge_run *parameters)
+{
+    return parameters->contestant >= SGD_PRINTED;
+}
 
 size_t ridge_seeds(const struct setting *setting)
 {
@@ -47,12 +61,14 @@ size_t ridge_seeds(const struct setting *setting)
 }
 
 /* All points of a unit's stream, as the fit gets them. */
-static int read_points(const struct unit *unit, const char *path, keepfit_stream **stream, keepfit_stream_info *info)
+static int read_points(const struct unit *unit, keepfit_stream **stream, keepfit_stream_info *info)
 {
+    const struct ridge_run *parameters = unit->parameters;
+    const char *path = parameters->file.path;
     keepfit_options *options = NULL;
     keepfit_error error;
     char text[80];
-    snprintf(text, sizeof text, "shuffle=true scale=columns limit=%zu", unit->index);
+    snprintf(text, sizeof text, "shuffle=true scale=columns limit=%zu", parameters->limit);
     int code = options_start(text, unit->seed, &options);
     if (code == EXIT_DONE && keepfit_stream_open(path, options, stream, &error) != KEEPFIT_OK)
         code = fail_status(error.status, message_of(&error).text);
@@ -122,35 +138,8 @@ static int follow(struct unit *unit, keepfit_stream *stream, keepfit_fit *fit, s
     return code;
 }
 
-static int run(struct unit *unit)
-{
-    const char *options = strstr(unit->key, "loss=");
-    keepfit_stream *stream = NULL;
-    keepfit_stream_info info;
-    keepfit_fit *fit = NULL;
-    size_t features;
-    double largest;
-    int code = read_points(unit, unit->subject, &stream, &info);
-    if (code == EXIT_DONE)
-        code = look_ahead(stream, &features, &largest);
-    if (code == EXIT_DONE) {
-        char text[512];
-        const char *ball = strstr(options, "ball:twice");
-        if (ball)
-            snprintf(text, sizeof text, "%.*sball:%.17g", (int)(ball - options), options, 2 * largest);
-        code = fit_start(ball ? text : options, unit->seed, &fit);
-    }
-    if (code == EXIT_DONE)
-        code = follow(unit, stream, fit, features, info.total);
-    keepfit_fit_free(fit);
-    keepfit_stream_close(stream);
-    return code;
-}
-
-/* The contestant's options, with the paper's parameters. The printed L belongs to the real data and all its points; where either
- * is not given, svrg and katyusha take the curvature they see. */
-static void write_options(char *text, size_t room, enum ridge_contestant contestant, const struct ridge_set *set,
-                          bool printed_smoothness)
+/* The contestant's options, with the paper's parameters, but for the ball. */
+static void write_options(char *text, size_t room, const struct ridge_run *parameters)
 {
     static const char *const own[RIDGE_CONTESTANTS] = {
         [CSVRG] = "csvrg setting=paper alpha=0.3 inner=100 step=capped",
@@ -163,41 +152,74 @@ static void write_options(char *text, size_t room, enum ridge_contestant contest
         [SGD_SPARSE_PRINTED] = "sgd-sparse alpha=0.002 step=paper",
         [CSVRG_PRINTED] = "csvrg setting=paper alpha=0.3 inner=100 step=paper",
     };
+    enum ridge_contestant contestant = parameters->contestant;
     int used = snprintf(text, room, "loss=squared lambda=%g method=%s", RIDGE_LAMBDA, own[contestant]);
-    if (contestant == SVRG || contestant == KATYUSHA)
-        used += printed_smoothness
-                    ? snprintf(text + used, room - (size_t)used, " step=%.17g", 1 / (3 * set->smoothness))
-                    : snprintf(text + used, room - (size_t)used, " step=0.33333333333333331/L");
-    if (contestant == SGD_SPARSE || contestant == SGD_SPARSE_PRINTED)
-        used += snprintf(text + used, room - (size_t)used, " inner=%u", set->sparse_steps);
-    if (contestant >= SGD_PRINTED)
-        snprintf(text + used, room - (size_t)used, " domain=ball:twice");
+    char *end = text + used;
+    room -= (size_t)used;
+    if ((contestant == SVRG || contestant == KATYUSHA) && parameters->printed_smoothness)
+        snprintf(end, room, " step=%.17g", 1 / (3 * parameters->set->smoothness));
+    else if (contestant == SVRG || contestant == KATYUSHA)
+        snprintf(end, room, " step=0.33333333333333331/L");
+    else if (contestant == SGD_SPARSE || contestant == SGD_SPARSE_PRINTED)
+        snprintf(end, room, " inner=%u", parameters->set->sparse_steps);
+}
+
+static int run(struct unit *unit)
+{
+    const struct ridge_run *parameters = unit->parameters;
+    keepfit_stream *stream = NULL;
+    keepfit_stream_info info;
+    keepfit_fit *fit = NULL;
+    size_t features;
+    double largest;
+    int code = read_points(unit, &stream, &info);
+    if (code == EXIT_DONE)
+        code = look_ahead(stream, &features, &largest);
+    if (code == EXIT_DONE) {
+        char options[512];
+        write_options(options, sizeof options, parameters);
+        if (has_ball(parameters)) {
+            size_t used = strlen(options);
+            snprintf(options + used, sizeof options - used, " domain=ball:%.17g", 2 * largest);
+        }
+        code = fit_start(options, unit->seed, &fit);
+    }
+    if (code == EXIT_DONE)
+        code = follow(unit, stream, fit, features, info.total);
+    keepfit_fit_free(fit);
+    keepfit_stream_close(stream);
+    return code;
+}
+
+static void plan_run(struct plan *plan, const struct ridge_run *parameters, uint64_t seed)
+{
+    struct unit *unit = plan_unit(plan, seed, parameters, sizeof *parameters);
+    enum ridge_contestant contestant = parameters->contestant;
+    char options[256];
+    write_options(options, sizeof options, parameters);
+    snprintf(unit->name, sizeof unit->name, "ridge-%s-%s-%llu", parameters->set->name, ridge_names[contestant],
+             (unsigned long long)unit->seed);
+    snprintf(unit->key, sizeof unit->key, "%s sha256=%s limit=%zu seed=%llu %s%s", parameters->set->name,
+             parameters->file.checksum, parameters->limit, (unsigned long long)unit->seed, options,
+             has_ball(parameters) ? " in a ball twice as large as the optima" : "");
+    unit->columns = RIDGE_COLUMNS;
+    unit->run = run;
+    unit->cost = contestant == SVRG || contestant == KATYUSHA ? 0.6 : 0.1;
 }
 
 int ridge_plan(struct plan *plan)
 {
     const struct setting *setting = plan->setting;
-    size_t limit = setting->quick ? 300 : 1000;
     for (size_t set = 0; set < RIDGE_SETS; set++) {
-        const char *name = ridge_sets[set].name;
-        int code = data_find(setting->data, name, &files[set]);
+        struct ridge_run parameters = {.set = &ridge_sets[set], .limit = setting->quick ? 300 : 1000};
+        int code = data_find(setting->data, parameters.set->name, &parameters.file);
         if (code != EXIT_DONE)
             return code;
+        parameters.printed_smoothness = parameters.file.expected && !setting->quick;
         for (size_t contestant = 0; contestant < RIDGE_CONTESTANTS; contestant++)
-            for (size_t run_index = 0; run_index < ridge_seeds(setting); run_index++) {
-                struct unit *unit = plan_unit(plan, run_index);
-                char options[256];
-                write_options(options, sizeof options, contestant, &ridge_sets[set],
-                              files[set].expected && !setting->quick);
-                snprintf(unit->name, sizeof unit->name, "ridge-%s-%s-%llu", name, ridge_names[contestant],
-                         (unsigned long long)unit->seed);
-                snprintf(unit->key, sizeof unit->key, "%s sha256=%s limit=%zu seed=%llu %s", name, files[set].checksum,
-                         limit, (unsigned long long)unit->seed, options);
-                unit->columns = RIDGE_COLUMNS;
-                unit->subject = files[set].path;
-                unit->index = limit;
-                unit->run = run;
-                unit->cost = contestant == SVRG || contestant == KATYUSHA ? 0.6 : 0.1;
+            for (size_t seed = 0; seed < ridge_seeds(setting); seed++) {
+                parameters.contestant = contestant;
+                plan_run(plan, &parameters, seed);
             }
     }
     return EXIT_DONE;

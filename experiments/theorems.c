@@ -217,9 +217,16 @@ static void prepare(struct plain *plain, uint64_t n, uint64_t seed)
     optimum_free(&optimum);
 }
 
+/* What a unit does. */
+struct theorems_run {
+    const struct theorems_case *parameters;
+    uint64_t n;
+};
+
 static int run(struct unit *unit)
 {
-    const struct theorems_case *parameters = unit->subject;
+    const struct theorems_run *work = unit->parameters;
+    const struct theorems_case *parameters = work->parameters;
     struct plain plain = {
         .parameters = parameters, .instance = instance_make(parameters->condition), .source = {unit->seed + 1000000}};
     char method[160], options[512];
@@ -229,10 +236,10 @@ static int run(struct unit *unit)
     struct instance_run library = {.instance = &plain.instance, .options = method};
     instance_options(&library, options, sizeof options);
     /* The points are the first seed's in every unit: expectations are over the method's choices alone. */
-    prepare(&plain, unit->index, 1);
+    prepare(&plain, work->n, 1);
     int code = fit_start(options, unit->seed, &fit);
     if (code == EXIT_DONE)
-        code = follow(unit, &plain, fit, unit->index);
+        code = follow(unit, &plain, fit, work->n);
     keepfit_fit_free(fit);
     free(plain.points);
     free(plain.rows);
@@ -246,15 +253,14 @@ int theorems_plan(struct plan *plan)
     for (size_t c = 0; c < THEOREMS_CASES; c++)
         for (size_t s = 0; s < theorems_seeds(plan->setting); s++) {
             const struct theorems_case *parameters = &theorems_cases[c];
-            struct unit *unit = plan_unit(plan, s);
+            struct theorems_run work = {parameters, n};
+            struct unit *unit = plan_unit(plan, s, &work, sizeof work);
             snprintf(unit->name, sizeof unit->name, "theorems-%s-%llu", parameters->name,
                      (unsigned long long)unit->seed);
             snprintf(unit->key, sizeof unit->key, "theorems condition=%g alpha=%g inner=%llu n=%llu seed=%llu",
                      parameters->condition, parameters->alpha, (unsigned long long)parameters->inner,
                      (unsigned long long)n, (unsigned long long)unit->seed);
             unit->columns = columns;
-            unit->subject = parameters;
-            unit->index = n;
             unit->run = run;
             unit->cost = 2e-7 * (double)(n * parameters->inner);
         }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "toolkit/exit_code.h"
 #include "experiment.h"
@@ -27,15 +28,26 @@ struct work {
 static struct work work = {
     .lock = PTHREAD_MUTEX_INITIALIZER}; /* one at a time: units report their progress from anywhere */
 
-struct unit *plan_unit(struct plan *plan, uint64_t run)
+struct unit *plan_unit(struct plan *plan, uint64_t run, const void *parameters, size_t size)
 {
     if (plan->count == plan->room) {
         plan->room = plan->room ? 2 * plan->room : 64;
         plan->units = must_resize(plan->units, plan->room * sizeof *plan->units);
     }
     struct unit *unit = &plan->units[plan->count++];
-    *unit = (struct unit){.seed = plan->setting->seed + run, .cost = 1};
+    void *copy = must_allocate(size);
+    memcpy(copy, parameters, size);
+    *unit = (struct unit){.parameters = copy, .seed = plan->setting->seed + run, .cost = 1};
     return unit;
+}
+
+void plan_free(struct plan *plan)
+{
+    for (size_t k = 0; k < plan->count; k++) {
+        frame_free(&plan->units[k].frame);
+        free(plan->units[k].parameters);
+    }
+    free(plan->units);
 }
 
 /* Under the lock: nobody failed, and the user has not stopped it. */
