@@ -16,7 +16,8 @@ static const struct {
     const char *word, *class;
 } verdicts[] = {[AGREES] = {"agrees", "yes"},
                 [AGREES_IN_PART] = {"agrees in part", "part"},
-                [DISAGREES] = {"does not agree", "no"}};
+                [DISAGREES] = {"does not agree", "no"},
+                [NOT_JUDGED] = {"not judged at this size", "open"}};
 
 static const char own_style[] =
     "<style>\n:root{--yes:#0b7a3c;--part:#8a6d00;--no:#b3261e}\n"
@@ -39,7 +40,7 @@ static const char own_style[] =
 
 enum verdict verdict_of(size_t good, size_t all)
 {
-    return good == all ? AGREES : good == 0 ? DISAGREES : AGREES_IN_PART;
+    return all == 0 ? NOT_JUDGED : good == all ? AGREES : good == 0 ? DISAGREES : AGREES_IN_PART;
 }
 
 static void note(struct article *article, int code)
@@ -174,11 +175,14 @@ void article_remark(struct article *article, enum verdict verdict, const char *f
 
 static void write_summary(FILE *out, const struct article *article)
 {
-    size_t counts[3] = {0};
+    size_t counts[VERDICTS] = {0};
     for (size_t k = 0; k < article->count; k++)
         counts[article->findings[k].verdict]++;
-    fprintf(out, "<p>Of %zu claims, %zu agree with what was measured here, %zu in part, %zu do not.</p>\n",
-            article->count, counts[AGREES], counts[AGREES_IN_PART], counts[DISAGREES]);
+    fprintf(out, "<p>Of %zu claims, %zu agree with what was measured here, %zu in part, %zu do not.", article->count,
+            counts[AGREES], counts[AGREES_IN_PART], counts[DISAGREES]);
+    if (counts[NOT_JUDGED])
+        fprintf(out, " %zu cannot be judged with so few points.", counts[NOT_JUDGED]);
+    fputs("</p>\n", out);
     fputs("<table class=\"findings\">\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">what the paper "
           "claims</th>"
           "<th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",

@@ -12,7 +12,8 @@
 #include "toolkit/output.h"
 #include "toolkit/plot.h"
 
-enum verdict { AGREES, AGREES_IN_PART, DISAGREES };
+/* Not judged: the run is too small for the claim to show. */
+enum verdict { AGREES, AGREES_IN_PART, DISAGREES, NOT_JUDGED, VERDICTS };
 
 struct finding {
     const char *experiment;
@@ -52,7 +53,7 @@ void article_finding(struct article *article, enum verdict verdict, const char *
 /* A verdict on one figure, which is part of a finding reported elsewhere and not counted again. */
 void article_remark(struct article *article, enum verdict verdict, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* All of them, some, or none. */
+/* All of them, some, or none; of none at all nothing is judged. */
 enum verdict verdict_of(size_t good, size_t all);
 
 #endif

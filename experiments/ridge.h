@@ -5,6 +5,10 @@
 #include "experiment.h"
 
 #define RIDGE_LAMBDA 1e-3
+/* The paper's parameters. */
+#define RIDGE_STEPS 100  /* T of csvrg; steps an epoch of svrg and katyusha */
+#define RIDGE_EPOCHS 10  /* of svrg and katyusha */
+#define RIDGE_RARE 0.002 /* alpha of sgd-sparse: from stage 1/alpha on it leaves stages out */
 /* A method that diverges leaves a frame that ends before the last stage. */
 #define RIDGE_COLUMNS "stage,fo,gap,gap_sum,gap_most"
 

@@ -149,6 +149,16 @@ def case_verdicts_follow_from_the_numbers(box):
     result.check(finding["verdict"] == wanted, "verdict %r, expected %r" % (finding["verdict"], wanted))
 
 
+def case_claims_that_need_more_points_are_not_refuted_by_few(box):
+    result = quick(box, "ridge", "out", "--threads", "2")
+    verdicts = {f["claim"]: f["verdict"] for f in findings_of(box, "out")}
+    share = next(verdict for claim, verdict in verdicts.items() if "roughly 4%" in claim)
+    result.check(share == "agrees", "the share of FOs is judged for as many points as there are: %s" % share)
+    sparse = next(verdict for claim, verdict in verdicts.items() if "slightly fewer than SGD-sparse" in claim)
+    result.check(sparse == "not judged at this size", "sgd-sparse, which has left out no stage yet, is not judged: %s" % sparse)
+    result.check("cannot be judged" in box.read("out/report.html").decode(), "the report counts what is not judged")
+
+
 def wait_for(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
