@@ -36,7 +36,8 @@ static void learn_doubt(struct kf_task *task, struct kf_certificate *certificate
     if (!estimate->origin)
         return;
     if (estimate->distance > 0 && kf_is_certified(&certificate->curvature))
-        estimate->doubt = fmin(fmax(2 * decrement_now(task, certificate) / estimate->distance, DOUBT_LEAST), DOUBT_MOST);
+        estimate->doubt =
+            fmin(fmax(2 * decrement_now(task, certificate) / estimate->distance, DOUBT_LEAST), DOUBT_MOST);
     estimate->distance = 0;
     kf_copy(&task->problem, estimate->origin, task->iterate.x);
 }
@@ -154,8 +155,8 @@ static void find_factors(struct kf_task *task, const struct kf_certificate *cert
 {
     const struct kf_slopes *slopes = &certificate->slopes;
     if (kf_is_modelled(certificate))
-        factors[0] = slopes->at[j] + kf_curvature_of(&certificate->curvature, &task->problem, slopes->at, j) *
-                                         slopes->moved[j];
+        factors[0] =
+            slopes->at[j] + kf_curvature_of(&certificate->curvature, &task->problem, slopes->at, j) * slopes->moved[j];
     else
         kf_factors(&task->problem.objective, &task->iterate.view, j, factors);
 }
@@ -177,7 +178,7 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
         kf_rounding_of_point(objective, task->iterate.x, j, factors, modelled ? slopes->moved_off : 0, &tracked);
     kf_goal_drop(&certificate->goal, task, &task->iterate.view, j, blur);
     certificate->intercept.known = false;
-    if (kf_slopes_known(certificate))
+    if (kf_remembers_slopes(certificate))
         kf_points_close_gap(slopes->at, count, 1, j);
     if (modelled)
         kf_points_close_gap(slopes->moved, count, 1, j);

@@ -16,7 +16,7 @@ enum kf_gradient {
     KF_GRADIENT_UNKNOWN,
     KF_GRADIENT_EXACT,      /* of x, but for rounding, over all points */
     KF_GRADIENT_REMEMBERED, /* and the slopes are those at x */
-    KF_GRADIENT_MODELLED    /* the slopes are of an earlier x, from which scores have moved by `moved`; the sum is what H makes of that */
+    KF_GRADIENT_MODELLED /* the slopes are of an earlier x, from which scores have moved by `moved`; the sum is what H makes of that */
 };
 
 /* Of all points: what they were when last computed, and how far their scores have moved since. */
@@ -74,10 +74,16 @@ static inline bool kf_is_modelled(const struct kf_certificate *certificate)
     return certificate->gradient == KF_GRADIENT_MODELLED;
 }
 
-/* The slopes of all points, of x or an earlier one; NULL: they are not remembered. */
+/* Whether the slopes of all points are known, of x or an earlier one. */
+static inline bool kf_remembers_slopes(const struct kf_certificate *certificate)
+{
+    return certificate->gradient >= KF_GRADIENT_REMEMBERED;
+}
+
+/* These; NULL: they are not remembered. */
 static inline double *kf_slopes_known(const struct kf_certificate *certificate)
 {
-    return certificate->gradient >= KF_GRADIENT_REMEMBERED ? certificate->slopes.at : NULL;
+    return kf_remembers_slopes(certificate) ? certificate->slopes.at : NULL;
 }
 
 /* ---- points ---- */

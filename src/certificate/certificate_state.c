@@ -14,8 +14,8 @@ bool kf_certificate_create(struct kf_task *task, struct kf_certificate *certific
     certificate->estimate.doubt = DOUBT_FIRST;
     certificate->now = kf_no_outcome;
     struct kf_start *start = &certificate->start;
-    double **vectors[] = {&certificate->sum, &certificate->off,  &start->off, &certificate->aside, &certificate->complete,
-                          &start->x,         &start->sum, &certificate->estimate.origin};
+    double **vectors[] = {&certificate->sum,      &certificate->off, &start->off, &certificate->aside,
+                          &certificate->complete, &start->x,         &start->sum, &certificate->estimate.origin};
     size_t count = sizeof vectors / sizeof vectors[0];
     for (size_t k = 0; k < count - !estimates; k++)
         if (!kf_task_vector(task, vectors[k]))
@@ -68,9 +68,7 @@ static void archive_gradient(struct kf_certificate *certificate, struct kf_archi
     kf_archive_flag(archive, &remembered);
     kf_archive_require(archive, tracked || !remembered);
     if (archive->reading)
-        certificate->gradient = remembered ? KF_GRADIENT_REMEMBERED
-                                : tracked  ? KF_GRADIENT_EXACT
-                                           : KF_GRADIENT_UNKNOWN;
+        certificate->gradient = remembered ? KF_GRADIENT_REMEMBERED : tracked ? KF_GRADIENT_EXACT : KF_GRADIENT_UNKNOWN;
 }
 
 static void archive_moves(struct kf_task *task, struct kf_certificate *certificate, bool modelled,
@@ -80,7 +78,7 @@ static void archive_moves(struct kf_task *task, struct kf_certificate *certifica
     struct kf_curvature *curvature = &certificate->curvature;
     kf_archive_flag(archive, &modelled);
     kf_archive_flag(archive, &slopes->matching);
-    kf_archive_require(archive, !modelled || (kf_slopes_known(certificate) && kf_has_factor(curvature)));
+    kf_archive_require(archive, !modelled || (kf_remembers_slopes(certificate) && kf_has_factor(curvature)));
     if (modelled) {
         kf_archive_array(archive, &slopes->moved, &slopes->moved_capacity, task->problem.points.count);
         certificate->gradient = KF_GRADIENT_MODELLED;
@@ -103,7 +101,7 @@ void kf_certificate_archive(struct kf_task *task, struct kf_certificate *certifi
     kf_task_archive_vector(task, archive, &estimate->origin);
     kf_archive_real(archive, &certificate->square);
     archive_gradient(certificate, archive);
-    if (kf_slopes_known(certificate))
+    if (kf_remembers_slopes(certificate))
         kf_archive_array(archive, &slopes->at, &slopes->at_capacity, task->problem.points.count);
     kf_archive_real(archive, &estimate->distance);
     kf_archive_real(archive, &estimate->doubt);

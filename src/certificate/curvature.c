@@ -173,8 +173,7 @@ struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double 
                                    .known = kf_is_certified(curvature) ? curvature->leverages.known : 0};
     if (heritage.known && !curvature->plain && hessian->type->compare && !kf_leverages_are_marked(curvature)) {
         for (size_t k = 0; k < hessian->size; k++)
-            heritage.margin =
-                fmax(heritage.margin, kf_hessian_margin(hessian, k) / kf_hessian_diagonal(hessian, k));
+            heritage.margin = fmax(heritage.margin, kf_hessian_margin(hessian, k) / kf_hessian_diagonal(hessian, k));
         hessian->type->put_by(hessian);
         heritage.compares = true;
     }
@@ -187,8 +186,7 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_ta
     struct kf_hessian *hessian = &curvature->hessian;
     double least = heritage->c, size = (double)hessian->size;
     curvature->leverages.known = heritage->known;
-    if (heritage->compares && heritage->size == hessian->size &&
-        kf_leverages_are_dear(curvature, &task->problem)) {
+    if (heritage->compares && heritage->size == hessian->size && kf_leverages_are_dear(curvature, &task->problem)) {
         kf_spend(&task->stage, 0.3 * size * (size * size));
         least = fmax(least, hessian->type->compare(hessian, heritage->margin) * (1 - heritage->slack));
     }
@@ -364,7 +362,7 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_task *task, si
 {
     if (curvature->phase == KF_PHASE_NONE)
         return; /* as it is for objectives without a loss, whose curvature is not known */
-    bool inside = j < curvature->points, has_marks = kf_concordance(&task->problem) > 0;
+    bool inside = j<curvature->points, has_marks = kf_concordance(&task->problem)> 0;
     bool was_certified = kf_is_certified(curvature);
     size_t listed = kf_leverages_listed(curvature);
     if (was_certified || curvature->phase == KF_PHASE_MEASURING) {

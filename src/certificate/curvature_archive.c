@@ -11,12 +11,14 @@ static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *a
     struct kf_followed *followed = &curvature->followed;
     double products[3] = {0}; /* of older versions */
     double *older[] = {&products[0], &products[1], &products[2]};
-    double *reals[] = {&curvature->weight,         &curvature->lambda,
-                       &leverages->largest,        &curvature->since.stretch,
-                       &curvature->since.lost,     &leverages->most,
-                       &leverages->inflation,      &leverages->measured};
-    double *rounding[] = {&curvature->hessian.operations, &curvature->hessian.slack, &followed->sum_length,
-                          &followed->x_length,            &followed->sum_off,        &followed->x_off,
+    double *reals[] = {&curvature->weight,     &curvature->lambda, &leverages->largest,   &curvature->since.stretch,
+                       &curvature->since.lost, &leverages->most,   &leverages->inflation, &leverages->measured};
+    double *rounding[] = {&curvature->hessian.operations,
+                          &curvature->hessian.slack,
+                          &followed->sum_length,
+                          &followed->x_length,
+                          &followed->sum_off,
+                          &followed->x_off,
                           &curvature->since.blur};
     for (size_t k = 0; k < 3 && archive->version < KF_VERSION_WITH_ROUNDING; k++)
         kf_archive_real(archive, older[k]);

@@ -286,8 +286,7 @@ static bool is_short(const struct kf_hessian *hessian, const keepfit_row *row)
     return row->index && PAIRS_TIMES * row->count < hessian->size;
 }
 
-static double dense_leverage(const struct kf_hessian *hessian, const struct kf_kernels *kernels,
-                             const keepfit_row *row)
+static double dense_leverage(const struct kf_hessian *hessian, const struct kf_kernels *kernels, const keepfit_row *row)
 {
     double sum = 0, *unused;
     if (!is_short(hessian, row))

@@ -15,11 +15,11 @@ struct kf_hessian {
     size_t size, capacity; /* leading dimension of the matrices: capacity */
     double *matrix;        /* H, both triangles; while it is gathered the sum, and the lower one */
     double *inverse;
-    double *factor; /* Cholesky factor of the whole Hessian, for steps */
-    double *excess; /* room for one more */
-    double *work;   /* the vectors below, and four more */
-    double *width;  /* roots of the inverse's diagonal */
-    double *peak;   /* the largest that H's diagonal has been since it was 0; */
+    double *factor;    /* Cholesky factor of the whole Hessian, for steps */
+    double *excess;    /* room for one more */
+    double *work;      /* the vectors below, and four more */
+    double *width;     /* roots of the inverse's diagonal */
+    double *peak;      /* the largest that H's diagonal has been since it was 0; */
     double operations; /* and how many there have been on each number of H since then */
     double slack;      /* by which share of it H may be less than what `inverse` is the inverse of */
     double *columns;   /* rows that are multiplied, and what comes out */

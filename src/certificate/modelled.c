@@ -207,8 +207,8 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_t
 
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most)
 {
-    curvature->since.error = error;
-    curvature->since.stretch = most;
+    curvature->since.error = error >= 0 ? error : INFINITY; /* what is no number is not known */
+    curvature->since.stretch = most >= 0 ? most : INFINITY;
     curvature->since.rough = false;
 }
 

@@ -77,7 +77,7 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
 
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    return kf_slopes_known(&hold->certificate) && kf_hold_is_cheap(problem);
+    return kf_remembers_slopes(&hold->certificate) && kf_hold_is_cheap(problem);
 }
 
 /* Makes the bounds ready, once a step promises so little that they may hold. */
@@ -112,10 +112,10 @@ static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decre
 {
     struct kf_certificate *certificate = &hold->certificate;
     const struct kf_problem *problem = &task->problem;
-    bool saves =
-        kf_hold_is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
-    return decrement < UNSEEN_BELOW * certificate->now.target && hold->reuse && saves && kf_slopes_known(certificate) &&
-           kf_is_certified(&certificate->curvature) && kf_certificate_step_unseen(task, certificate, hold->direction);
+    bool saves = kf_hold_is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
+    return decrement < UNSEEN_BELOW * certificate->now.target && hold->reuse && saves &&
+           kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
+           kf_certificate_step_unseen(task, certificate, hold->direction);
 }
 
 /* Early on steps lead far. Along one on which no score moves by more than s, curvatures fall by exp(-M s) at most, and a step that stops at

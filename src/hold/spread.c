@@ -55,7 +55,8 @@ void kf_spread_archive(struct kf_task *task, struct kf_spread *spread, struct kf
         return;
     kf_curvature_archive(&spread->curvature, task, archive);
     const struct kf_curvature *curvature = &spread->curvature;
-    kf_archive_require(archive, job == KF_GATHERING ? curvature->phase == KF_PHASE_GATHERING : curvature->phase == KF_PHASE_MEASURING);
+    kf_archive_require(archive, job == KF_GATHERING ? curvature->phase == KF_PHASE_GATHERING
+                                                    : curvature->phase == KF_PHASE_MEASURING);
 }
 
 bool kf_spread_take(struct kf_task *task, struct kf_spread *spread)
@@ -154,8 +155,10 @@ static bool is_needed(struct kf_task *task, struct kf_hold *hold)
     if (!kf_certificate_is_good(task, &hold->certificate))
         return true;
     double passes = wants_anchor(task, hold) ? 3 : 1, left = fmax((double)kf_left(task), 1);
-    double growth = spread->stages ? fmax(hold->certificate.now.bound - spread->settled, 0) / (double)spread->stages : 0;
-    return hold->certificate.now.bound + HASTE * growth * passes * (double)task->problem.points.count / left > hold->certificate.now.target;
+    double growth =
+        spread->stages ? fmax(hold->certificate.now.bound - spread->settled, 0) / (double)spread->stages : 0;
+    return hold->certificate.now.bound + HASTE * growth * passes * (double)task->problem.points.count / left >
+           hold->certificate.now.target;
 }
 
 static void begin_try(struct kf_task *task, struct kf_hold *hold)
@@ -186,7 +189,8 @@ static bool begin(struct kf_task *task, struct kf_hold *hold)
     struct kf_spread *spread = &hold->spread;
     if (kf_left(task) == 0 || !is_needed(task, hold))
         return false;
-    if (wants_anchor(task, hold) && !spread->restart)
+    bool must_gather = !kf_has_factor(&hold->certificate.curvature);
+    if (must_gather || (wants_anchor(task, hold) && !spread->restart))
         return begin_gathering(task, spread);
     spread->promise = kf_certificate_aim(task, &hold->certificate, hold->direction);
     if (spread->promise > KF_HOLD_FAR && !spread->fresh && !spread->restart)
@@ -258,10 +262,13 @@ static void end_try(struct kf_task *task, struct kf_hold *hold)
     kf_copy(&task->problem, hold->certificate.off, spread->off);
     kf_certificate_moved(task, &hold->certificate, spread->losses);
     settle(task, hold);
-    double after = kf_certificate_aim(task, &hold->certificate, hold->direction);
+    bool serves = kf_has_factor(&hold->certificate.curvature); /* with a point that left meanwhile, it may be gone */
+    double after = serves ? kf_certificate_aim(task, &hold->certificate, hold->direction) : INFINITY;
     spread->worn = spread->restart || !(after < KF_HOLD_CONTRACTION * before);
-    bool whole = spread->fresh && spread->length == 1 && !spread->restart;
-    spread->hopeless = whole && after > NO_GAIN * before && hold->certificate.now.bound > NO_GAIN * bound ? hold->certificate.now.bound : 0;
+    bool whole = serves && spread->fresh && spread->length == 1 && !spread->restart;
+    spread->hopeless = whole && after > NO_GAIN * before && hold->certificate.now.bound > NO_GAIN * bound
+                           ? hold->certificate.now.bound
+                           : 0;
     spread->fresh = spread->restart = false;
     spread->length = 1;
     task->stage.steps++;
@@ -296,7 +303,8 @@ static void end_measuring(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     bool again = false;
-    if (!spread->chosen && !kf_leverages_choose(&spread->curvature, &task->problem, hold->certificate.now.target, &again)) {
+    if (!spread->chosen &&
+        !kf_leverages_choose(&spread->curvature, &task->problem, hold->certificate.now.target, &again)) {
         spread->job = KF_IDLE;
         return;
     }

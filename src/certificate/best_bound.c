@@ -80,7 +80,8 @@ static struct verdict best_bound(struct kf_task *task, struct kf_certificate *ce
     if (bound <= of_gradient && isfinite(bound))
         return (struct verdict){bound, KF_PROOF_CURVATURE};
     if (isfinite(fmin(bound, of_gradient))) /* of_gradient may be NaN: then the first one */
-        return (struct verdict){fmin(bound, of_gradient), isfinite(of_gradient) ? KF_PROOF_GRADIENT : KF_PROOF_CURVATURE};
+        return (struct verdict){fmin(bound, of_gradient),
+                                isfinite(of_gradient) ? KF_PROOF_GRADIENT : KF_PROOF_CURVATURE};
     bound = bound_with_intercept(task, certificate);
     return (struct verdict){isinf(bound) && kf_is_limited(problem) ? NAN : bound, KF_PROOF_INTERCEPT};
 }
