@@ -102,7 +102,7 @@ double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_task *task,
                           const struct kf_tracked *tracked, double enough)
 {
-    if (!curvature->certified)
+    if (!kf_is_certified(curvature))
         return INFINITY;
     return kf_curvature_bound_at(curvature, &task->problem, kf_curvature_decrement(curvature, task, tracked),
                                  kf_curvature_shrinkage(curvature, &task->problem, curvature->since.stretch), 1,

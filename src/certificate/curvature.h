@@ -37,23 +37,16 @@
 #ifndef KF_CURVATURE_H
 #define KF_CURVATURE_H
 
+#include "certificate/hessian.h"
 #include "objective/rounding.h"
-#include "optimum/optimum.h"
 
-/* H as numbers: both triangles, and what is made of it. The vectors are parts of `work`, which has room for four more. */
-struct kf_hessian {
-    size_t size, capacity; /* leading dimension of the matrices: capacity */
-    double *matrix;        /* H */
-    double *inverse;
-    double *factor; /* Cholesky factor of the whole Hessian */
-    double *excess; /* room for one more */
-    double *work;
-    double *width;     /* roots of the inverse's diagonal */
-    double *peak;      /* the largest that H's diagonal has been since it was 0; */
-    double operations; /* and how many there have been on each number of H since then */
-    double slack;      /* by which share of it H may be less than what `inverse` is the inverse of */
-    double *columns;   /* rows that are multiplied, and what comes out */
-    size_t columns_capacity;
+/* How far a Hessian has come. */
+enum kf_phase {
+    KF_PHASE_NONE,
+    KF_PHASE_GATHERING, /* in pieces: H is not complete */
+    KF_PHASE_ANCHORED,  /* there is a factor for steps */
+    KF_PHASE_MEASURING, /* in pieces: and an inverse, but not all leverages */
+    KF_PHASE_CERTIFIED  /* and all that bounds need */
 };
 
 /* H^-1 times the gradient sum and times x (regularised coordinates), as points come. */
@@ -86,14 +79,13 @@ struct kf_leverages {
 };
 
 struct kf_curvature {
-    bool anchored;             /* there is a factor for steps */
-    bool certified;            /* and what bounds need */
-    bool plain;                /* nothing is left out of H, and all leverages are measured at every anchor */
-    bool gathering, measuring; /* in pieces: H is not complete, or leverages are not */
-    double *anchor;            /* p */
-    double weight, lambda;     /* W0, lambda then */
-    size_t points;             /* that H was made of, */
-    struct kf_curves curves;   /* and their score curvatures */
+    enum kf_phase phase;
+    bool plain;              /* nothing is left out of H, and all leverages are measured at every anchor */
+    double *anchor;          /* p; at_sum and at_x lie behind it */
+    size_t anchor_capacity;  /* of each of the three */
+    double weight, lambda;   /* W0, lambda then */
+    size_t points;           /* that H was made of, */
+    struct kf_curves curves; /* and their score curvatures */
     struct kf_hessian hessian;
     struct kf_followed followed;
     struct kf_since since;
@@ -102,7 +94,21 @@ struct kf_curvature {
     size_t excesses_capacity;
 };
 
+static inline bool kf_has_factor(const struct kf_curvature *curvature)
+{
+    return curvature->phase >= KF_PHASE_ANCHORED;
+}
+
+static inline bool kf_is_certified(const struct kf_curvature *curvature)
+{
+    return curvature->phase == KF_PHASE_CERTIFIED;
+}
+
 void kf_curvature_archive(struct kf_curvature *curvature, struct kf_task *task, struct kf_archive *archive);
+/* What has become of the gradient and the scores since; older versions had it not. */
+void kf_curvature_archive_since(struct kf_curvature *curvature, struct kf_archive *archive);
+/* Asserts what must hold of it between two operations. */
+void kf_curvature_check(const struct kf_curvature *curvature, const struct kf_problem *problem);
 
 /* Whether it knows this problem's loss, and the size is one to keep d^2 numbers for. */
 bool kf_curvature_suits(const struct kf_problem *problem);

@@ -14,7 +14,6 @@
 #define LEVERAGE_TIMES_FARTHEST 4.0
 /* What is known of a leverage serves, unmeasured, up to this multiple of the largest that was measured. */
 #define NEARLY 1.2
-#define PAIRS_TIMES 4
 /* All leverages are measured again when they may have grown by this, and, where that takes little time, when the weight has doubled. */
 #define INFLATION_MOST 1.5
 /* A point that is more than this share of one number on H's diagonal is left out where H cannot be inverted with it; so many times. */
@@ -22,7 +21,6 @@
 #define ROUNDS_OF_DOMINANT 4
 /* What a comparison of two Hessians costs, in products of three sizes. */
 #define COMPARED_TIMES 3.0
-#define POWER_STEPS 8
 /* No more of H is left out for single points. */
 #define LEFT_OUT_MOST 0.5
 /* Where what is left out was so much of H that rounding in it counts as so many times more for the rest, H is made again without. */
@@ -32,29 +30,14 @@
 #define LEFT_OUT (-1.0)
 #define NEVER_IN (-2.0)
 
-/* Few entries of a row are sooner multiplied two by two than with all columns, which takes a quarter as long an entry or less. */
-static bool is_short(const struct kf_curvature *curvature, const keepfit_row *row)
-{
-    return row->index && PAIRS_TIMES * row->count < curvature->hessian.size;
-}
-
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
 {
+    const struct kf_hessian *hessian = &curvature->hessian;
     keepfit_row row = kf_points_row(&problem->points, j);
-    double sum = 0, *unused;
-    if (!is_short(curvature, &row))
-        return kf_leverage_upward(curvature, &row, kf_curvature_bend(curvature, problem, &row, &unused));
-    for (size_t p = 0; p < row.count; p++) {
-        const double *line = curvature->hessian.inverse + row.index[p] * curvature->hessian.capacity;
-        double part = 0.5 * line[row.index[p]] * row.value[p];
-        for (size_t q = p + 1; q < row.count; q++)
-            part += line[row.index[q]] * row.value[q];
-        sum += 2 * row.value[p] * part;
-    }
-    return kf_leverage_upward(curvature, &row, sum);
+    return kf_leverage_upward(curvature, &row, hessian->type->leverage(hessian, problem->objective.kernels, &row));
 }
 
-/* Rows that cover all coordinates are multiplied KF_COLUMNS at a time: the columns of B, then of H^-1 B. */
+/* Rows that cover all coordinates are multiplied KF_COLUMNS at a time. */
 struct batch {
     double *columns;
     size_t count, points[KF_COLUMNS];
@@ -62,14 +45,11 @@ struct batch {
 
 static void batch_flush(struct kf_curvature *curvature, const struct kf_problem *problem, struct batch *batch)
 {
-    size_t size = curvature->hessian.size;
-    double *bent = batch->columns + KF_COLUMNS * size;
-    kf_matrix_times_columns(size, curvature->hessian.inverse, curvature->hessian.capacity, batch->count, batch->columns,
-                            bent);
+    double leverages[KF_COLUMNS];
+    curvature->hessian.type->leverages(&curvature->hessian, batch->count, leverages);
     for (size_t b = 0; b < batch->count; b++) {
         keepfit_row row = kf_points_row(&problem->points, batch->points[b]);
-        double leverage = kf_dot(size, batch->columns + b * size, bent + b * size);
-        curvature->leverages.of[batch->points[b]] = kf_leverage_upward(curvature, &row, leverage);
+        curvature->leverages.of[batch->points[b]] = kf_leverage_upward(curvature, &row, leverages[b]);
     }
     batch->count = 0;
 }
@@ -118,12 +98,11 @@ static void mark(struct kf_curvature *curvature, size_t from, size_t to, double 
 static size_t leave_out(struct kf_curvature *curvature, const struct kf_problem *problem, size_t from, size_t to)
 {
     size_t count = 0;
-    kf_hessian_note_peaks(curvature);
+    kf_hessian_note_peaks(&curvature->hessian);
     for (size_t j = from; j < to; j++)
         if (curvature->leverages.of[j] == LEFT_OUT) {
-            curvature->hessian.operations++;
-            kf_hessian_take_out(&curvature->curves, problem, j, 1 / curvature->weight, curvature->hessian.matrix,
-                                curvature->hessian.capacity);
+            curvature->hessian.type->take_out(&curvature->hessian, &curvature->curves, problem, j,
+                                              1 / curvature->weight);
             count++;
         }
     return count;
@@ -168,50 +147,6 @@ bool kf_leverages_are_dear(const struct kf_curvature *curvature, const struct kf
     return (double)curvature->leverages.known * entries * entries > COMPARED_TIMES * size * size * size;
 }
 
-/* The largest eigenvalue of H^-1 (the one before), or a little less: some steps of the power method. */
-static double outgrowth(const struct kf_curvature *curvature)
-{
-    size_t size = curvature->hessian.size;
-    double *v = kf_curvature_scratch(curvature, 0), *bent = kf_curvature_scratch(curvature, 1), length = 0, largest = 0;
-    for (size_t k = 0; k < size; k++)
-        v[k] = (k * 5 % 8 < 4 ? 1 : -1) / sqrt(curvature->hessian.matrix[k * curvature->hessian.capacity + k]);
-    for (int step = 0; step < POWER_STEPS; step++) {
-        kf_curvature_times(curvature, curvature->hessian.inverse, v, bent);
-        if (step > 0)
-            largest = fmax(largest, kf_dot(size, v, bent) / length);
-        memcpy(v, bent, size * sizeof *v);
-        kf_curvature_solve(curvature, v);
-        length = kf_dot(size, v, bent);
-    }
-    return largest;
-}
-
-/* Whether `times` H is more than the one before. */
-static bool outweighs(struct kf_curvature *curvature, const struct kf_heritage *heritage, double times)
-{
-    double *margin = kf_curvature_scratch(curvature, 0);
-    for (size_t k = 0; k < curvature->hessian.size; k++) {
-        const double *here = curvature->hessian.matrix + k * curvature->hessian.capacity,
-                     *before = curvature->hessian.inverse + k * curvature->hessian.capacity;
-        double *column = curvature->hessian.excess + k * curvature->hessian.capacity;
-        for (size_t l = k; l < curvature->hessian.size; l++)
-            column[l] = times * here[l] - before[l];
-        margin[k] = times * kf_hessian_margin(curvature, k) + heritage->margin * before[k];
-    }
-    struct kf_square difference = kf_like_hessian(curvature, curvature->hessian.excess);
-    return kf_verified_factor(&difference, margin);
-}
-
-double kf_leverages_compare(struct kf_curvature *curvature, const struct kf_heritage *heritage)
-{
-    static const double margins[] = {1.03, 1.08, 1.2}; /* a try takes a fraction of what the power method does */
-    double times = outgrowth(curvature);
-    for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++)
-        if (outweighs(curvature, heritage, margins[k] * times))
-            return 1 / (margins[k] * times * KF_UPWARD);
-    return 0;
-}
-
 /* Marks those of the first `count` points, of which upper bounds are known, whose leverage is too high, and takes them out of H. Returns
  * the share of H that is lost with them at most. */
 static double leave_out_more(struct kf_curvature *curvature, const struct kf_problem *problem, size_t count)
@@ -233,10 +168,10 @@ static double leave_out_more(struct kf_curvature *curvature, const struct kf_pro
 
 static bool is_worn(const struct kf_curvature *curvature)
 {
+    const struct kf_hessian *hessian = &curvature->hessian;
     bool worn = false;
-    for (size_t k = 0; k < curvature->hessian.size; k++)
-        worn |=
-            !(curvature->hessian.peak[k] < WORN_FROM * curvature->hessian.matrix[k * curvature->hessian.capacity + k]);
+    for (size_t k = 0; k < hessian->size; k++)
+        worn |= !(hessian->peak[k] < WORN_FROM * kf_hessian_diagonal(hessian, k));
     return worn;
 }
 
@@ -247,17 +182,9 @@ static bool assemble_anew(struct kf_curvature *curvature, struct kf_task *task)
         return false;
     for (size_t j = 0; j < curvature->points; j++)
         curvature->excesses[j] = curvature->leverages.of[j] < 0 ? 0 : curvature->curves.of[j];
-    for (size_t k = 0; k < curvature->hessian.size; k++)
-        memset(curvature->hessian.matrix + k * curvature->hessian.capacity, 0,
-               curvature->hessian.size * sizeof(double));
-    memset(curvature->hessian.peak, 0, curvature->hessian.size * sizeof *curvature->hessian.peak);
-    if (!kf_hessian_add_known(&curvature->curves, &task->problem, curvature->excesses, curvature->points,
-                              1 / curvature->weight, curvature->hessian.matrix, curvature->hessian.capacity))
-        return false;
-    for (size_t k = task->problem.objective.free; k < curvature->hessian.size; k++)
-        curvature->hessian.matrix[k * curvature->hessian.capacity + k] += 2 * curvature->lambda;
-    curvature->hessian.operations = (double)curvature->points;
-    return true;
+    return curvature->hessian.type->assemble(&curvature->hessian, &curvature->curves, &task->problem,
+                                             curvature->excesses, curvature->points, curvature->weight,
+                                             2 * curvature->lambda);
 }
 
 /* Marks points that are by themselves most of what H has in some coordinate. Returns how many. */
@@ -271,7 +198,7 @@ static size_t mark_dominant(struct kf_curvature *curvature, const struct kf_prob
         for (size_t e = 0; e < row.count; e++) {
             size_t slot = row.index ? row.index[e] : e;
             double own = share * row.value[e] * row.value[e];
-            dominant |= own > DOMINANT_FROM * curvature->hessian.matrix[slot * curvature->hessian.capacity + slot];
+            dominant |= own > DOMINANT_FROM * kf_hessian_diagonal(&curvature->hessian, slot);
         }
         if (dominant && curvature->leverages.of[j] >= 0) {
             curvature->leverages.of[j] = NEVER_IN;
@@ -284,7 +211,7 @@ static size_t mark_dominant(struct kf_curvature *curvature, const struct kf_prob
 /* H's inverse. Where a few points are so large that rounding in what they have made of H hides all others, it is made without them. */
 static bool invert_somehow(struct kf_curvature *curvature, struct kf_task *task)
 {
-    bool inverted = kf_curvature_invert(curvature);
+    bool inverted = curvature->hessian.type->invert(&curvature->hessian);
     for (int round = 0; round < ROUNDS_OF_DOMINANT && !inverted && !curvature->plain; round++) {
         if (!mark_dominant(curvature, &task->problem))
             return false;
@@ -292,7 +219,7 @@ static bool invert_somehow(struct kf_curvature *curvature, struct kf_task *task)
             task->problem.objective.memory_failed = true;
             return false;
         }
-        inverted = kf_curvature_invert(curvature);
+        inverted = curvature->hessian.type->invert(&curvature->hessian);
     }
     return inverted;
 }
@@ -310,7 +237,7 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_task *task, d
             task->problem.objective.memory_failed = true;
             return false;
         }
-        if (!kf_curvature_invert(curvature))
+        if (!curvature->hessian.type->invert(&curvature->hessian))
             return false;
         measure(curvature, &task->problem, 0, points);
     }
@@ -331,7 +258,7 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_task *task)
     size_t points = curvature->points,
            known = curvature->leverages.known < points ? curvature->leverages.known : points;
     leave_out(curvature, &task->problem, 0, known);
-    if (!kf_curvature_invert(curvature))
+    if (!curvature->hessian.type->invert(&curvature->hessian))
         return false;
     curvature->leverages.inflation *= 1 + 2 * curvature->hessian.slack;
     memset(curvature->leverages.of + known, 0, (points - known) * sizeof *curvature->leverages.of);
@@ -339,7 +266,7 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_task *task)
     for (size_t j = known; j < points; j++)
         curvature->leverages.of[j] /= curvature->leverages.inflation;
     double lost = leave_out_more(curvature, &task->problem, points);
-    if (lost > 0 && !kf_curvature_invert(curvature))
+    if (lost > 0 && !curvature->hessian.type->invert(&curvature->hessian))
         return false;
     curvature->leverages.inflation *= (1 + 2 * curvature->hessian.slack) / (1 - lost);
     curvature->leverages.largest = largest_leverage(curvature, &task->problem, points);
@@ -376,7 +303,7 @@ bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_problem
     *again = leave_out(curvature, problem, 0, curvature->points) > 0;
     if (*again)
         curvature->leverages.known = 0;
-    return !*again || kf_curvature_invert(curvature);
+    return !*again || curvature->hessian.type->invert(&curvature->hessian);
 }
 
 /* ---- scores ---- */

@@ -188,11 +188,11 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_t
     double *sum = tracked->sum;
     kf_rounding_of_follow(objective, task->iterate.x, step,
                           curvature->hessian.operations + (double)task->problem.points.count, tracked);
-    double *bent = kf_curvature_scratch(curvature, 1);
+    double *bent = kf_hessian_scratch(&curvature->hessian, 1);
     bool complete = kf_concordance(&task->problem) == 0; /* then nothing is left out */
     bool by_points = curvature->since.lost != 0;         /* H has points that are no longer there */
     if (!by_points) {
-        kf_curvature_times(curvature, curvature->hessian.matrix, step, bent);
+        curvature->hessian.type->times(&curvature->hessian, step, bent);
         kf_add(curvature->hessian.size - objective->free, -2 * curvature->lambda, step + objective->free,
                bent + objective->free);
         kf_add(curvature->hessian.size, curvature->weight, bent, sum);
@@ -207,8 +207,8 @@ void kf_curvature_follow(const struct kf_curvature *curvature, const struct kf_t
 
 void kf_curvature_doubt(struct kf_curvature *curvature, double error, double most)
 {
-    curvature->since.error = error;
-    curvature->since.stretch = most;
+    curvature->since.error = error >= 0 ? error : INFINITY; /* what is no number is not known */
+    curvature->since.stretch = most >= 0 ? most : INFINITY;
     curvature->since.rough = false;
 }
 
@@ -223,7 +223,7 @@ double kf_curvature_foresee(const struct kf_curvature *curvature, const struct k
 /* A point that was left out may have been so large that rounding adds up when it comes and goes. */
 bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    if (!curvature->certified || curvature->since.lost != 0)
+    if (!kf_is_certified(curvature) || curvature->since.lost != 0)
         return false;
     for (size_t j = 0; j < curvature->points && kf_concordance(problem) > 0; j++)
         if (curvature->leverages.of[j] < 0)
@@ -234,13 +234,8 @@ bool kf_curvature_may_extend(const struct kf_curvature *curvature, const struct 
 /* From the mean Hessian that bounds are made of to the sum that it was before. */
 static void undo_close(struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    for (size_t k = 0; k < curvature->hessian.size; k++) {
-        double *column = curvature->hessian.matrix + k * curvature->hessian.capacity;
-        column[k] -= k < problem->objective.free ? 0 : 2 * curvature->lambda;
-        kf_scale(curvature->hessian.size - k, curvature->weight, column + k);
-    }
-    curvature->certified = curvature->anchored = false;
-    curvature->gathering = true;
+    curvature->hessian.type->reopen(&curvature->hessian, problem, curvature->weight, 2 * curvature->lambda);
+    curvature->phase = KF_PHASE_GATHERING;
     curvature->leverages.known = 0; /* until it is inherited */
 }
 
@@ -258,7 +253,7 @@ keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_tas
 
 double kf_curvature_error_norm(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    double trace = kf_curvature_trace(curvature) / (1 - curvature->hessian.slack) *
+    double trace = kf_hessian_trace(&curvature->hessian) / (1 - curvature->hessian.slack) *
                    (1 + kf_gamma((double)curvature->hessian.size + 8));
     return curvature->since.error * kf_inverse_weight(&problem->objective) * sqrt(trace) * KF_UPWARD;
 }

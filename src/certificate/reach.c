@@ -63,12 +63,12 @@ static double largest_ratio(const struct kf_curvature *curvature, const struct k
         if (curvature->leverages.of[j] > curvature->leverages.of[farthest])
             farthest = j;
     keepfit_row row = kf_points_row(&problem->points, farthest);
-    double *v, *bent = kf_curvature_scratch(curvature, 1), largest = 0;
-    double length = kf_curvature_bend(curvature, problem, &row, &v);
+    double *v, *bent = kf_hessian_scratch(&curvature->hessian, 1), largest = 0;
+    double length = curvature->hessian.type->bend(&curvature->hessian, problem->objective.kernels, &row, &v);
     for (int step = 0; step < POWER_STEPS && length > 0; step++) {
-        kf_curvature_times(curvature, curvature->hessian.excess, v, bent);
+        kf_symmetric_times(size, curvature->hessian.excess, curvature->hessian.capacity, v, bent);
         largest = fmax(largest, kf_dot(size, v, bent) / length);
-        kf_curvature_times(curvature, curvature->hessian.inverse, bent, v);
+        curvature->hessian.type->times_inverse(&curvature->hessian, bent, v);
         length = kf_dot(size, v, bent);
     }
     return largest;
@@ -77,24 +77,23 @@ static double largest_ratio(const struct kf_curvature *curvature, const struct k
 /* Whether kappa H - E is positive definite; E, which as many operations have made as H, is lost. */
 static bool covers(struct kf_curvature *curvature, double kappa)
 {
-    double *margin = kf_curvature_scratch(curvature, 0);
+    double *margin = kf_hessian_scratch(&curvature->hessian, 0);
     for (size_t k = 0; k < curvature->hessian.size; k++) {
         double *column = curvature->hessian.excess + k * curvature->hessian.capacity, excess = column[k];
         const double *of = curvature->hessian.matrix + k * curvature->hessian.capacity;
         for (size_t l = k; l < curvature->hessian.size; l++)
             column[l] = kappa * of[l] - column[l];
-        margin[k] = kf_hessian_margin(curvature, k) * (kappa + excess / curvature->hessian.peak[k]);
+        margin[k] = kf_hessian_margin(&curvature->hessian, k) * (kappa + excess / curvature->hessian.peak[k]);
     }
-    struct kf_square difference = kf_like_hessian(curvature, curvature->hessian.excess);
+    struct kf_square difference = kf_like_hessian(&curvature->hessian, curvature->hessian.excess);
     return kf_verified_factor(&difference, margin);
 }
 
-bool kf_reach_find(struct kf_curvature *curvature, struct kf_task *task, double target)
+bool kf_dense_find_reach(struct kf_curvature *curvature, struct kf_task *task, double target)
 {
     static const double margins[] = {MARGIN_FIRST, MARGIN_SECOND};
     double farthest = sqrt(curvature->leverages.largest), size = (double)curvature->hessian.size;
-    curvature->leverages.reach = farthest;
-    if (curvature->plain || kf_concordance(&task->problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
+    if (kf_concordance(&task->problem) * farthest * sqrt(2 * target) < MATTERS_FROM)
         return true;
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "fit/centre.h"
 
-/* 1 has no points whose slopes are older than x (method/hold.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
+/* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns. */
 #define SNAPSHOT_VERSION 4
 #define NAME_ROOM 64

@@ -2,7 +2,8 @@
  * stream has outgrown it, x has left it, or steps with it no longer gain a digit. A new point costs 1 FO and O(d nnz) for
  * the bound; an improvement one pass of gradients, without a Hessian, or none where the curvatures prove that the gradient is known.
  */
-#include "method/hold.h"
+#include "hold/hold.h"
+#include "method/method.h"
 
 static keepfit_status quadratic_create(struct kf_task *task, void *state, keepfit_error *error)
 {

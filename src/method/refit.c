@@ -1,6 +1,7 @@
 /* Lazy refitting, what anybody would write who wants to be sure: hold and certify (hold.h), and when the bound exceeds
  * epsilon solve again, warm, by Newton's method with a new Hessian at every step. The bar that other methods have to clear. */
-#include "method/hold.h"
+#include "hold/hold.h"
+#include "method/method.h"
 
 static keepfit_status refit_create(struct kf_task *task, void *state, keepfit_error *error)
 {

@@ -234,7 +234,7 @@ static void judge_hessian(struct hessians *hessians, uint64_t seed)
                         .weighted = kf_random_below(&random, 2)};
     keepfit_fit *fit = draw_problem(&kind, &random);
     struct kf_task *task = &fit->task;
-    struct kf_curvature curvature = {.anchored = false};
+    struct kf_curvature curvature = {.phase = KF_PHASE_NONE};
     double sum[MOST], off[MOST], slopes[100], scratch[1];
     struct kf_tracked tracked = {sum, off};
     quad hessian[MOST * MOST];

@@ -10,7 +10,7 @@
 
 #include "drawn.h"
 #include "kernels/kernels.h"
-#include "method/hold.h"
+#include "hold/hold.h"
 
 #define GROUPS (METHODS * STREAMS)
 
@@ -155,9 +155,10 @@ static void count_bound(keepfit_fit *fit, const keepfit_report *report, struct t
         return;
     }
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
-    struct kf_tracked tracked = holds ? kf_hold_tracked(hold) : (struct kf_tracked){NULL, NULL};
-    if (holds && (kf_curvature_bound(&hold->curvature, &fit->task, &tracked, report->target) == report->bound ||
-                  kf_curvature_bound(&hold->curvature, &fit->task, &tracked, 0) == report->bound))
+    struct kf_tracked tracked = holds ? kf_certificate_tracked(&hold->certificate) : (struct kf_tracked){NULL, NULL};
+    if (holds &&
+        (kf_curvature_bound(&hold->certificate.curvature, &fit->task, &tracked, report->target) == report->bound ||
+         kf_curvature_bound(&hold->certificate.curvature, &fit->task, &tracked, 0) == report->bound))
         tally->by_curvature++;
     else
         tally->by_gradient++;
@@ -170,16 +171,21 @@ static const char *judge_model(keepfit_fit *fit, const keepfit_report *report, s
     struct kf_task *task = &fit->task;
     size_t size = kf_size(&task->problem);
     double off[FEATURES_MOST], factor, square = 0;
-    if (strcmp(report->method, "quadratic") != 0 || !hold->modelled || !hold->curvature.certified)
+    if (strcmp(report->method, "quadratic") != 0 || !kf_is_modelled(&hold->certificate) ||
+        !kf_is_certified(&hold->certificate.curvature))
         return NULL;
     uint64_t fo = task->problem.objective.fo;
     kf_gradient_sum(&task->problem.objective, task->iterate.x, task->problem.points.count, off, NULL, &factor);
     task->problem.objective.fo = fo;
-    kf_add(size, -1, hold->sum, off);
+    kf_add(size, -1, hold->certificate.sum, off);
     for (size_t k = 0; k < size; k++)
-        square += off[k] * kf_dot(size, hold->curvature.hessian.inverse + k * hold->curvature.hessian.capacity, off);
+        square +=
+            off[k] *
+            kf_dot(size, hold->certificate.curvature.hessian.inverse + k * hold->certificate.curvature.hessian.capacity,
+                   off);
     tally->modelled++;
-    return sqrt(fmax(square, 0)) <= hold->curvature.since.error + 1e-9 * task->problem.objective.weight_total
+    return sqrt(fmax(square, 0)) <=
+                   hold->certificate.curvature.since.error + 1e-9 * task->problem.objective.weight_total
                ? NULL
                : "the modelled gradient is off by more than is told";
 }

@@ -9,7 +9,7 @@
 
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
-#include "method/hold.h"
+#include "hold/hold.h"
 #include "support.h"
 
 #define DIRECTIONS 20
@@ -87,7 +87,7 @@ static void draw_direction(struct kf_random *random, const struct kf_hold *hold,
     if (kind % 3 == 0) {
         size_t j = kind == 0 ? first : kf_random_below(random, problem->points.count);
         keepfit_row row = kf_points_row(&problem->points, j);
-        kf_curvature_bend(&hold->curvature, problem, &row, &bent);
+        kf_dense_hessian.bend(&hold->certificate.curvature.hessian, problem->objective.kernels, &row, &bent);
         memcpy(v, bent, size * sizeof *v);
         return;
     }
@@ -101,15 +101,15 @@ static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct f
 {
     struct kf_task *task = &fit->task;
     const struct kf_hold *hold = fit->running[fit->running_count - 1].state;
-    const struct kf_curvature *curvature = &hold->curvature;
+    const struct kf_curvature *curvature = &hold->certificate.curvature;
     double inside[POINTS_MOST], stretched[POINTS_MOST], now[POINTS_MOST], v[FEATURES_MOST];
     struct kf_view view = kf_dense_view(task->iterate.x);
-    if (!curvature->certified || curvature->points == 0) /* all that were in it have left */
+    if (!kf_is_certified(curvature) || curvature->points == 0) /* all that were in it have left */
         return;
     found->certified++;
     found->shorter += curvature->leverages.reach < 0.9 * sqrt(curvature->leverages.largest);
     for (size_t j = 0; j < curvature->points; j++) {
-        inside[j] = curvature->leverages.of[j] >= 0 ? hold->curvature.curves.of[j] : 0;
+        inside[j] = curvature->leverages.of[j] >= 0 ? hold->certificate.curvature.curves.of[j] : 0;
         stretched[j] = inside[j] * sqrt(kf_leverage(curvature, &task->problem, j));
     }
     for (size_t j = 0; j < task->problem.points.count; j++)

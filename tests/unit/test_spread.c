@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "method/hold.h"
+#include "hold/hold.h"
 #include "support.h"
 
 struct seen {
@@ -69,7 +69,7 @@ static void look_inside(keepfit_fit *fit, struct seen *seen)
     const struct kf_spread *spread = &hold->spread;
     uint64_t counted = task->problem.objective.fo;
     size_t count = task->problem.points.count;
-    seen->sum = fmax(seen->sum, check_sum(task, task->iterate.x, count, hold->sum));
+    seen->sum = fmax(seen->sum, check_sum(task, task->iterate.x, count, hold->certificate.sum));
     if (spread->job == KF_TRYING) {
         seen->tried = fmax(seen->tried, check_sum(task, spread->x, spread->done, spread->sum));
         seen->tries += spread->done > 0 && spread->done < count;

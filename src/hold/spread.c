@@ -1,9 +1,9 @@
-#include "method/spread.h"
+#include "hold/spread.h"
 
 #include <math.h>
 
 #include "kernels/kernels.h"
-#include "method/hold.h"
+#include "hold/hold.h"
 
 #define ROUNDS_MOST 100
 /* The bound is taken to grow by this multiple of what it did lately. */
@@ -55,7 +55,8 @@ void kf_spread_archive(struct kf_task *task, struct kf_spread *spread, struct kf
         return;
     kf_curvature_archive(&spread->curvature, task, archive);
     const struct kf_curvature *curvature = &spread->curvature;
-    kf_archive_require(archive, job == KF_GATHERING ? curvature->gathering : curvature->measuring);
+    kf_archive_require(archive, job == KF_GATHERING ? curvature->phase == KF_PHASE_GATHERING
+                                                    : curvature->phase == KF_PHASE_MEASURING);
 }
 
 bool kf_spread_take(struct kf_task *task, struct kf_spread *spread)
@@ -131,7 +132,7 @@ void kf_spread_leave(struct kf_task *task, struct kf_hold *hold, size_t j)
     if (spread->job != KF_GATHERING && spread->job != KF_MEASURING)
         return;
     kf_curvature_leave(&spread->curvature, task, j, 0);
-    if (!spread->curvature.gathering && !spread->curvature.measuring)
+    if (spread->curvature.phase != KF_PHASE_GATHERING && spread->curvature.phase != KF_PHASE_MEASURING)
         spread->job = KF_IDLE; /* too much of H has left */
 }
 
@@ -140,7 +141,7 @@ void kf_spread_leave(struct kf_task *task, struct kf_hold *hold, size_t j)
 static bool wants_anchor(const struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
-    if (!hold->curvature.anchored || (spread->worn && !spread->fresh))
+    if (!kf_has_factor(&hold->certificate.curvature) || (spread->worn && !spread->fresh))
         return true;
     return hold->reuse ? kf_hold_is_outgrown(task, hold) : !spread->fresh;
 }
@@ -149,13 +150,15 @@ static bool wants_anchor(const struct kf_task *task, struct kf_hold *hold)
 static bool is_needed(struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_spread *spread = &hold->spread;
-    if (spread->stages < PATIENCE && hold->now.bound <= 1.1 * spread->hopeless)
+    if (spread->stages < PATIENCE && hold->certificate.now.bound <= 1.1 * spread->hopeless)
         return false;
-    if (!kf_hold_is_good(task, hold))
+    if (!kf_certificate_is_good(task, &hold->certificate))
         return true;
     double passes = wants_anchor(task, hold) ? 3 : 1, left = fmax((double)kf_left(task), 1);
-    double growth = spread->stages ? fmax(hold->now.bound - spread->settled, 0) / (double)spread->stages : 0;
-    return hold->now.bound + HASTE * growth * passes * (double)task->problem.points.count / left > hold->now.target;
+    double growth =
+        spread->stages ? fmax(hold->certificate.now.bound - spread->settled, 0) / (double)spread->stages : 0;
+    return hold->certificate.now.bound + HASTE * growth * passes * (double)task->problem.points.count / left >
+           hold->certificate.now.target;
 }
 
 static void begin_try(struct kf_task *task, struct kf_hold *hold)
@@ -186,15 +189,16 @@ static bool begin(struct kf_task *task, struct kf_hold *hold)
     struct kf_spread *spread = &hold->spread;
     if (kf_left(task) == 0 || !is_needed(task, hold))
         return false;
-    if (wants_anchor(task, hold) && !spread->restart)
+    bool must_gather = !kf_has_factor(&hold->certificate.curvature);
+    if (must_gather || (wants_anchor(task, hold) && !spread->restart))
         return begin_gathering(task, spread);
-    spread->promise = kf_hold_aim(task, hold);
+    spread->promise = kf_certificate_aim(task, &hold->certificate, hold->direction);
     if (spread->promise > KF_HOLD_FAR && !spread->fresh && !spread->restart)
         return begin_gathering(task, spread);
     if (isfinite(spread->promise) && spread->promise > 0)
         begin_try(task, hold);
     else
-        spread->hopeless = hold->now.bound;
+        spread->hopeless = hold->certificate.now.bound;
     return spread->job == KF_TRYING;
 }
 
@@ -202,8 +206,8 @@ static bool begin(struct kf_task *task, struct kf_hold *hold)
 
 static void settle(struct kf_task *task, struct kf_hold *hold)
 {
-    kf_hold_judge(task, hold);
-    hold->spread.settled = hold->now.bound;
+    kf_certificate_judge(task, &hold->certificate, 1);
+    hold->spread.settled = hold->certificate.now.bound;
     hold->spread.stages = 0;
     hold->spread.job = KF_IDLE;
 }
@@ -239,29 +243,32 @@ static void reject(struct kf_task *task, struct kf_hold *hold, double slope)
     if (spread->fresh)
         spread->length *= slope > 0 ? fmax(spread->promise / (spread->promise + slope), 0.05) : 0.25;
     if (spread->length < LENGTH_LEAST)
-        spread->hopeless = hold->now.bound;
+        spread->hopeless = hold->certificate.now.bound;
     settle(task, hold);
 }
 
 static void end_try(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    double bound = hold->now.bound, before = spread->promise;
-    kf_complete_gradient(&task->problem.objective, spread->sum, spread->x, hold->gradient);
-    double slope = kf_dot(kf_size(&task->problem), hold->gradient, hold->direction);
+    double bound = hold->certificate.now.bound, before = spread->promise;
+    kf_complete_gradient(&task->problem.objective, spread->sum, spread->x, hold->certificate.complete);
+    double slope = kf_dot(kf_size(&task->problem), hold->certificate.complete, hold->direction);
     if (!is_better(task, spread, slope)) {
         reject(task, hold, slope);
         return;
     }
     kf_copy(&task->problem, task->iterate.x, spread->x);
-    kf_copy(&task->problem, hold->sum, spread->sum);
-    kf_copy(&task->problem, hold->off, spread->off);
-    kf_hold_has_moved(task, hold, spread->losses);
+    kf_copy(&task->problem, hold->certificate.sum, spread->sum);
+    kf_copy(&task->problem, hold->certificate.off, spread->off);
+    kf_certificate_moved(task, &hold->certificate, spread->losses);
     settle(task, hold);
-    double after = kf_hold_aim(task, hold);
+    bool serves = kf_has_factor(&hold->certificate.curvature); /* with a point that left meanwhile, it may be gone */
+    double after = serves ? kf_certificate_aim(task, &hold->certificate, hold->direction) : INFINITY;
     spread->worn = spread->restart || !(after < KF_HOLD_CONTRACTION * before);
-    bool whole = spread->fresh && spread->length == 1 && !spread->restart;
-    spread->hopeless = whole && after > NO_GAIN * before && hold->now.bound > NO_GAIN * bound ? hold->now.bound : 0;
+    bool whole = serves && spread->fresh && spread->length == 1 && !spread->restart;
+    spread->hopeless = whole && after > NO_GAIN * before && hold->certificate.now.bound > NO_GAIN * bound
+                           ? hold->certificate.now.bound
+                           : 0;
     spread->fresh = spread->restart = false;
     spread->length = 1;
     task->stage.steps++;
@@ -271,8 +278,8 @@ static void end_try(struct kf_task *task, struct kf_hold *hold)
 static void take_over(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
-    struct kf_curvature curvature = hold->curvature;
-    hold->curvature = spread->curvature;
+    struct kf_curvature curvature = hold->certificate.curvature;
+    hold->certificate.curvature = spread->curvature;
     spread->curvature = curvature;
     spread->fresh = true;
     spread->worn = false;
@@ -296,14 +303,15 @@ static void end_measuring(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     bool again = false;
-    if (!spread->chosen && !kf_leverages_choose(&spread->curvature, &task->problem, hold->now.target, &again)) {
+    if (!spread->chosen &&
+        !kf_leverages_choose(&spread->curvature, &task->problem, hold->certificate.now.target, &again)) {
         spread->job = KF_IDLE;
         return;
     }
     spread->chosen = true;
     if (again)
         return;
-    struct kf_tracked tracked = kf_hold_tracked(hold);
+    struct kf_tracked tracked = kf_certificate_tracked(&hold->certificate);
     kf_curvature_end_measuring(&spread->curvature, task, &tracked);
     take_over(task, hold);
 }

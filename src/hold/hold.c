@@ -1,0 +1,350 @@
+#include "hold/hold.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "base/logarithm.h"
+#include "kernels/kernels.h"
+
+/* A solve goes on to this share of the target, so that it lasts for some stages; early on nothing does. */
+#define SOLVE_TO 0.25
+#define ROUNDS_MOST 60
+/* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
+#define GROWTH_MOST 2
+#define STRETCH_MOST 0.5
+/* One that is made of modelled slopes, which costs no gradients, not so long where it is cheap: what points that are not in it may be off
+ * by adds up without cancelling. */
+#define GROWTH_MODELLED 1.25
+#define LOST_MOST 0.3
+/* Steps that promise more than this multiple of the target lead too far to go without looking. */
+#define UNSEEN_BELOW 32
+/* Beyond KF_HOLD_CHEAP_MOST coordinates, finding out what a step without a pass may be off by takes most of a pass's time, and it does not
+ * last as long: such steps are made only where passes have become rare, with no more gradients than this for a point so far. */
+#define RARE_MOST 20
+/* The bounds are made ready once a step promises less than this multiple of the target. */
+#define CERTIFY_BELOW 100
+/* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
+ * coordinates, for it to be worth its while. */
+#define EARLY 2
+#define EARLY_WIDE 6
+#define TRIES_MOST 20
+/* Steps on which scores move by this, times M, are shortened at once. */
+#define DAMPED_FROM 2.0
+/* Where the proof asks for more than the solver's estimate said: how much further at a time, and in all. */
+#define SHARE_STEP 1e-3
+#define SHARE_LEAST 1e-15
+
+/* ---- when a Hessian serves ---- */
+
+/* Whether the points that the Hessian was made of are too few of all. */
+static bool is_outnumbered(const struct kf_problem *problem, const struct kf_curvature *curvature, double growth)
+{
+    return !kf_has_factor(curvature) || curvature->since.lost > LOST_MOST ||
+           problem->objective.weight_total > growth * curvature->weight;
+}
+
+static bool is_far_from_anchor(const struct kf_curvature *curvature)
+{
+    return kf_is_certified(curvature) && curvature->since.stretch > STRETCH_MOST;
+}
+
+bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold)
+{
+    const struct kf_curvature *curvature = &hold->certificate.curvature;
+    if (is_outnumbered(&task->problem, curvature, GROWTH_MOST))
+        return true;
+    if (is_far_from_anchor(curvature))
+        kf_certificate_refine(task, &hold->certificate);
+    return is_far_from_anchor(curvature);
+}
+
+/* A Hessian that is made of the slopes as they are would be no other, however far x has gone from where these were computed. */
+static bool must_anchor(const struct kf_task *task, struct kf_hold *hold)
+{
+    const struct kf_certificate *certificate = &hold->certificate;
+    if (hold->reuse && kf_is_modelled(certificate) && certificate->slopes.matching)
+        return is_outnumbered(&task->problem, &certificate->curvature,
+                              kf_hold_is_cheap(&task->problem) ? GROWTH_MODELLED : GROWTH_MOST);
+    return !hold->reuse || kf_hold_is_outgrown(task, hold);
+}
+
+bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    size_t times = kf_hold_is_cheap(problem) ? EARLY : EARLY_WIDE;
+    return hold->reuse && !problem->objective.free && problem->points.count < times * kf_size(problem);
+}
+
+static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    return kf_remembers_slopes(&hold->certificate) && kf_hold_is_cheap(problem);
+}
+
+/* Makes the bounds ready, once a step promises so little that they may hold. */
+static void certify(struct kf_task *task, struct kf_hold *hold, double decrement)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    if (!kf_is_certified(&certificate->curvature) && !kf_hold_is_early(&task->problem, hold) &&
+        decrement < CERTIFY_BELOW * certificate->now.target)
+        kf_certificate_certify(task, certificate);
+}
+
+static bool is_enough(struct kf_task *task, struct kf_hold *hold)
+{
+    return kf_certificate_reaches(task, &hold->certificate, kf_hold_is_early(&task->problem, hold) ? 1 : SOLVE_TO);
+}
+
+/* ---- steps ---- */
+
+/* For an estimate: Newton's step without a pass. False: this would not do. */
+static bool step_estimated(struct kf_task *task, struct kf_hold *hold)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    if (!certificate->estimate.origin || !kf_is_certified(&certificate->curvature) || must_anchor(task, hold))
+        return false;
+    kf_certificate_step_estimated(task, certificate, hold->direction);
+    return is_enough(task, hold);
+}
+
+/* Newton's step without a pass, where gradients are what is to be saved, rather than time. False: it may not be good enough, and x has
+ * not moved. */
+static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decrement)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    const struct kf_problem *problem = &task->problem;
+    bool saves = kf_hold_is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
+    return decrement < UNSEEN_BELOW * certificate->now.target && hold->reuse && saves &&
+           kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
+           kf_certificate_step_unseen(task, certificate, hold->direction);
+}
+
+/* Early on steps lead far. Along one on which no score moves by more than s, curvatures fall by exp(-M s) at most, and a step that stops at
+ * ln(1+Ms)/(Ms) of it does not overshoot. */
+static double first_length(const struct kf_problem *problem, const struct kf_hold *hold)
+{
+    double most = 0;
+    if (!kf_hold_is_early(problem, hold))
+        return 1;
+    for (size_t j = 0; j < problem->points.count; j++)
+        most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
+    most *= problem->objective.loss->concordance;
+    return most > DAMPED_FROM ? kf_log1p(most) / most : 1;
+}
+
+/* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
+ * where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not moved. */
+static bool advance(struct kf_task *task, struct kf_hold *hold, double decrement)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    struct kf_objective *objective = &task->problem.objective;
+    size_t size = kf_size(&task->problem);
+    double *x = task->iterate.x, length = first_length(&task->problem, hold), at = 0;
+    /* A slope says little of a step that promises much: where the loss is flat the end of one that went far astray is flat
+     * too. There the value decides. */
+    bool far = decrement > KF_HOLD_FAR;
+    enum kf_gradient from = certificate->gradient;
+    double value = far ? kf_objective_value(objective, x) : 0;
+    kf_certificate_set_out(task, certificate);
+    for (int tries = 0; tries < TRIES_MOST && kf_affords(task, task->problem.points.count); tries++) {
+        double change = kf_certificate_foresee_change(&task->problem, certificate, hold->direction, length - at);
+        kf_copy(&task->problem, x, certificate->start.x);
+        kf_add(size, length, hold->direction, x);
+        at = length;
+        task->stage.steps++;
+        kf_certificate_pass(task, certificate, change);
+        kf_complete_gradient(objective, certificate->sum, x, certificate->complete);
+        double slope = kf_dot(size, certificate->complete, hold->direction);
+        bool lower = !far || kf_objective_value(objective, x) <= value - 1e-4 * length * decrement;
+        if (slope <= KF_HOLD_SLOPE_MOST * decrement && lower)
+            return true;
+        length *= slope > 0 ? fmax(decrement / (decrement + slope), 0.05) : 0.25;
+    }
+    if (at != 0)
+        kf_certificate_go_back(task, certificate, from);
+    return false;
+}
+
+/* ---- improving ---- */
+
+/* Newton's direction, with a Hessian at x where the old one is no guide: as for a step that promises much. *decrement is the squared one,
+ * NaN: there is no direction. False: the budget does not allow it. */
+static bool aim(struct kf_task *task, struct kf_hold *hold, bool fresh, double before, double *decrement)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    bool old = !fresh && !must_anchor(task, hold);
+    *decrement = old ? kf_certificate_aim(task, certificate, hold->direction) : INFINITY;
+    if (*decrement < fmin(KF_HOLD_CONTRACTION * before, KF_HOLD_FAR))
+        return true;
+    if (!kf_affords(task, 2 * (uint64_t)task->problem.points.count))
+        return false;
+    if (kf_certificate_anchor(task, certificate) != KEEPFIT_OK) {
+        *decrement = NAN;
+        return true;
+    }
+    *decrement = kf_certificate_aim(task, certificate, hold->direction);
+    certify(task, hold, *decrement);
+    return true;
+}
+
+/* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
+static bool improve(struct kf_task *task, struct kf_hold *hold)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    const struct kf_outcome *now = &certificate->now;
+    uint64_t pass = task->problem.points.count;
+    double before = INFINITY;
+    bool fresh = has_cheap_hessian(&task->problem, hold);
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        double decrement;
+        if (!aim(task, hold, fresh, before, &decrement))
+            return true; /* what there is has to do */
+        if (isnan(decrement) && !kf_has_factor(&certificate->curvature))
+            return false;
+        if (!isfinite(decrement))
+            return !kf_affords(task, pass);
+        if (step_unseen(task, hold, decrement)) {
+            kf_certificate_judge(task, certificate, 1);
+            if (now->bound <= now->target)
+                return true;
+            decrement = kf_certificate_aim(task, certificate, hold->direction);
+        }
+        if (!advance(task, hold, decrement))
+            return !kf_affords(task, pass);
+        certify(task, hold, decrement);
+        /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
+        if (is_enough(task, hold) || (isnan(now->bound) && decrement <= SOLVE_TO * now->target))
+            return true;
+        fresh = !hold->reuse || has_cheap_hessian(&task->problem, hold);
+        before = decrement;
+    }
+    return now->bound <= now->target;
+}
+
+/* A better x lowers a relative target: until both have met. With a free intercept the solver goes by an estimate, and has to go
+ * further if the proof asks for more. */
+static keepfit_status solve_anew(struct kf_task *task, struct kf_hold *hold, keepfit_error *error)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    const struct kf_outcome *now = &certificate->now;
+    keepfit_status status = KEEPFIT_OK;
+    double share = SOLVE_TO, *x = task->iterate.x;
+    for (int k = 0; k < TRIES_MOST && status == KEEPFIT_OK && share > SHARE_LEAST &&
+                    kf_affords(task, 3 * task->problem.points.count);
+         k++) {
+        kf_intercept_bring_back(&certificate->intercept, task);
+        status = kf_optimum_find(&hold->optimum, task, share * now->target, x, certificate->sum, error);
+        task->stage.steps++;
+        kf_certificate_solved(task, certificate);
+        kf_certificate_judge(task, certificate, 0);
+        kf_certificate_look_closely(task, certificate);
+        if (kf_certificate_is_good(task, certificate))
+            break;
+        if (certificate->intercept.known)
+            share *= fmin(fmax(SOLVE_TO * now->target / now->bound, SHARE_STEP), 0.5);
+    }
+    /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
+    if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(&task->problem), x))
+        return status;
+    kf_error_clear(error);
+    return KEEPFIT_OK;
+}
+
+/* ---- stages ---- */
+
+/* What a stage does when its points are in. */
+static keepfit_status settle(struct kf_task *task, struct kf_hold *hold, keepfit_error *error)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    bool has_curvature = kf_curvature_suits(&task->problem);
+    if (certificate->gradient == KF_GRADIENT_UNKNOWN)
+        kf_certificate_pass(task, certificate, NAN);
+    kf_certificate_judge(task, certificate, 1);
+    kf_certificate_look_closely(task, certificate);
+    if (kf_is_limited(&task->problem) && has_curvature) {
+        kf_spread_work(task, hold);
+        return KEEPFIT_OK;
+    }
+    if (kf_certificate_is_good(task, certificate))
+        return KEEPFIT_OK;
+    bool improved = has_curvature && (step_estimated(task, hold) || improve(task, hold));
+    kf_certificate_look_closely(task, certificate);
+    return improved ? KEEPFIT_OK : solve_anew(task, hold, error);
+}
+
+keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error)
+{
+    struct kf_hold *hold = state;
+    struct kf_certificate *certificate = &hold->certificate;
+    keepfit_status status = settle(task, hold, error);
+    if (kf_is_modelled(certificate) && !kf_is_certified(&certificate->curvature)) {
+        /* stopped halfway, with nothing to tell what the sum is worth */
+        kf_certificate_pass(task, certificate, NAN);
+        kf_certificate_judge(task, certificate, 1);
+    }
+    kf_certificate_check(task, certificate);
+    *outcome = certificate->now;
+    return status;
+}
+
+keepfit_status kf_hold_take(struct kf_task *task, void *state, double loss, keepfit_error *error)
+{
+    struct kf_hold *hold = state;
+    bool tracked = hold->certificate.gradient != KF_GRADIENT_UNKNOWN;
+    keepfit_status status = kf_certificate_take(task, &hold->certificate, loss, error);
+    if (status == KEEPFIT_OK && tracked && !kf_spread_take(task, &hold->spread))
+        return kf_fail_memory(error);
+    return status;
+}
+
+void kf_hold_leave(struct kf_task *task, void *state, size_t j)
+{
+    struct kf_hold *hold = state;
+    if (hold->certificate.gradient == KF_GRADIENT_UNKNOWN)
+        return;
+    kf_certificate_leave(task, &hold->certificate, j);
+    kf_spread_leave(task, hold, j);
+}
+
+double kf_hold_advantage(struct kf_task *task, void *state)
+{
+    return kf_certificate_advantage(task, &((struct kf_hold *)state)->certificate);
+}
+
+/* ---- from stage to stage ---- */
+
+keepfit_status kf_hold_create(struct kf_task *task, struct kf_hold *hold, bool reuse)
+{
+    bool limited = kf_is_limited(&task->problem); /* which is proved in any case */
+    bool estimates = reuse && task->problem.options->guarantee == KF_GUARANTEE_ESTIMATE && !limited;
+    hold->reuse = reuse;
+    hold->spread.curvature.plain = !reuse;
+    bool room = kf_iterate_prepare(task, 0) && kf_certificate_create(task, &hold->certificate, !reuse, estimates) &&
+                kf_task_vector(task, &hold->direction) && (!limited || kf_spread_create(task, &hold->spread));
+    return room ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
+}
+
+void kf_hold_forget(struct kf_task *task, void *state)
+{
+    struct kf_hold *hold = state;
+    (void)task;
+    kf_certificate_forget(&hold->certificate);
+    kf_spread_forget(&hold->spread);
+}
+
+void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archive)
+{
+    struct kf_hold *hold = state;
+    kf_certificate_archive(task, &hold->certificate, archive);
+    if (!kf_is_limited(&task->problem))
+        return;
+    kf_task_archive_vector(task, archive, &hold->direction);
+    kf_spread_archive(task, &hold->spread, archive);
+}
+
+void kf_hold_destroy(void *state)
+{
+    struct kf_hold *hold = state;
+    kf_optimum_free(&hold->optimum);
+    kf_certificate_free(&hold->certificate);
+    kf_spread_free(&hold->spread);
+}

@@ -1,0 +1,51 @@
+/* Hold and certify: x stands still while its certificate takes in each new point with 1 FO, so that the bound on the gap stays proved.
+ * Only when it exceeds what epsilon asks for is x improved.
+ *
+ * How, is what methods differ in. Where curvature is known by Newton's steps, each followed by a pass that makes the gradient exact
+ * again: with the Hessian of the current x every time, or with an old one as long as it serves. Where slopes are remembered the pass may
+ * wait: what curvatures make of them is off by little, and by how much at most is known. Where an estimate is enough it may wait, too.
+ * Elsewhere (domains, other losses, many features) the stage's problem is solved by optimum/optimum.h. */
+#ifndef KF_HOLD_H
+#define KF_HOLD_H
+
+#include "certificate/certificate.h"
+#include "hold/spread.h"
+
+/* A step is good if the slope at its end is at most this share of the one at its start, uphill; of one that promises more than
+ * KF_HOLD_FAR the value decides too. */
+#define KF_HOLD_SLOPE_MOST 0.5
+#define KF_HOLD_FAR 1.0
+/* A step that takes the decrement down by less than this asks for a Hessian at the current x. */
+#define KF_HOLD_CONTRACTION 0.6
+/* Up to so many coordinates a Hessian, of slopes that are remembered, takes not much longer than a pass. */
+#define KF_HOLD_CHEAP_MOST 32
+
+struct kf_hold {
+    bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */
+    double *direction;
+    struct kf_certificate certificate;
+    struct kf_optimum optimum;
+    struct kf_spread spread; /* where stages are limited */
+};
+
+keepfit_status kf_hold_create(struct kf_task *task, struct kf_hold *hold, bool reuse);
+
+/* What the methods' records consist of besides; their state is a struct kf_hold. */
+keepfit_status kf_hold_take(struct kf_task *task, void *state, double loss, keepfit_error *error);
+keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error);
+void kf_hold_leave(struct kf_task *task, void *state, size_t j);
+double kf_hold_advantage(struct kf_task *task, void *state);
+void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archive);
+void kf_hold_forget(struct kf_task *task, void *state);
+void kf_hold_destroy(void *state);
+
+static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
+{
+    return kf_size(problem) <= KF_HOLD_CHEAP_MOST;
+}
+
+/* Whether the Hessian no longer serves; whether it is too early for its bounds. */
+bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold);
+bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold);
+
+#endif
