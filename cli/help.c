@@ -188,9 +188,8 @@ static void print_man(void)
           "command line take precedence over the environment, and that over \\-\\-config.\n.SH \"EXIT STATUS\"\n0 "
           "done, 1 failed at "
           "run time, "
-          "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached or not proved at some stage, 130 and "
-          "143 "
-          "stopped by a signal.\n",
+          "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached or not proved at some stage, 129, 130 "
+          "and 143 stopped by a signal.\n",
           stdout);
 }
 
