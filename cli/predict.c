@@ -233,8 +233,9 @@ static int open_rows(struct predicting *predicting)
     keepfit_stream_info info;
     keepfit_error error;
     if (is_set(arguments, "shuffle", "true") && is_set(arguments, "on-error", "skip"))
-        return fail(EXIT_USAGE, "--shuffle with --on-error skip: a row that is skipped has no place among the shuffled, "
-                                "so lines would be missing; leave one of them out");
+        return fail(EXIT_USAGE,
+                    "--shuffle with --on-error skip: a row that is skipped has no place among the shuffled, "
+                    "so lines would be missing; leave one of them out");
     keepfit_options_set(arguments->options, "scale", "none", NULL); /* the model has the scaling built in */
     keepfit_status status =
         keepfit_stream_open_for_model(arguments->positional[1], arguments->options, predicting->predictor.model,

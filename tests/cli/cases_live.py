@@ -85,7 +85,7 @@ def case_two_signals_within_a_second(box, case):
 
 def case_nohup_outlives_its_terminal(box):
     """What nohup set to be ignored stays so."""
-    process = box.start("train", "-m", "m.kf", "--acknowledge", "-q", "-",
+    process = box.start("train", "-m", "m.kf", "--journal", "j", "--acknowledge", "-q", "-",
                         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     try:
         process.stdin.write(GOOD.encode())
