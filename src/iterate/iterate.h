@@ -21,7 +21,7 @@
 enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
 
 /* Points drawn ahead of their use. */
-#define KF_AHEAD_MOST 64
+#define KF_AHEAD_MOST 64 /* speed: bench/tuning.md */
 
 struct kf_sampler {
     uint64_t left, bound, drawn, taken;
@@ -97,8 +97,8 @@ struct kf_sample {
     bool renew;
 };
 
-#define KF_SAMPLES_MOST 2
-#define KF_TERMS_MOST (2 * KF_SAMPLES_MOST)
+#define KF_SAMPLES_MOST 2                   /* safety: room; asserted */
+#define KF_TERMS_MOST (2 * KF_SAMPLES_MOST) /* safety: room; asserted */
 
 /* What the samples stand for at x; the factors lie in task->vectors.factors. Counts one FO each. Gives the number of terms: one a
  * sample, or, where gradients cannot be subtracted by their factors, one more for each that is remembered. */
