@@ -313,6 +313,10 @@ static int export_points(const struct arguments *arguments, const struct point_f
     keepfit_journal_schema(journal, &extent.schema);
     if (code == EXIT_DONE && !format->names)
         warn_of_classes(arguments, &extent.schema, format->name);
+    if (code == EXIT_DONE && format->weights && !arguments->quiet)
+        /* a reader takes every column but the target for a feature, unless he is told */
+        warn("column %llu holds the weights; to read them back, say --weight-column %llu",
+             (unsigned long long)extent.features + 1, (unsigned long long)extent.features + 1);
     if (code == EXIT_DONE && info.damage)
         code = fail(EXIT_CORRUPT, "%s", info.damage);
     keepfit_journal_close(journal);

@@ -184,13 +184,11 @@ static void print_man(void)
         roff_option(&shown);
     }
     fputs(".SH ENVIRONMENT\nEvery option can be set by a variable: KEEPFIT_LAMBDA for \\-\\-lambda, and so on. Options "
-          "on the "
-          "command line take precedence over the environment, and that over \\-\\-config.\n.SH \"EXIT STATUS\"\n0 "
-          "done, 1 failed at "
-          "run time, "
-          "2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached or not proved at some stage, 130 and "
-          "143 "
-          "stopped by a signal.\n",
+          "on "
+          "the command line take precedence over the environment, and that over \\-\\-config.\n"
+          ".SH \"EXIT STATUS\"\n"
+          "0 done, 1 failed at run time, 2 wrong usage, 3 bad input data, 4 corrupt file, 5 epsilon not reached or not "
+          "proved at some stage, 129, 130 and 143 stopped by a signal.\n",
           stdout);
 }
 

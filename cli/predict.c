@@ -208,11 +208,34 @@ static int open_model(struct predicting *predicting)
     return fail(EXIT_FAILED, "out of memory");
 }
 
+static bool is_set(const struct arguments *arguments, const char *option, const char *value)
+{
+    return strcmp(keepfit_options_get(arguments->options, option), value) == 0;
+}
+
+/* Rows without names, of a table that could have had some, are taken in the model's order; unless that was said. */
+static void warn_of_order(const struct predicting *predicting, const keepfit_stream_info *info)
+{
+    const keepfit_schema *model = &predicting->predictor.schema;
+    keepfit_schema rows;
+    keepfit_stream_schema(predicting->stream, &rows);
+    if (!model->feature || rows.feature || strcmp(info->format, "csv") != 0 ||
+        is_set(predicting->arguments, "header", "no") || predicting->arguments->quiet)
+        return;
+    warn("%s: its columns have no names; they are taken in the order of the model's features ('%s' is the first), as "
+         "--header no says",
+         info->name, model->feature[0]);
+}
+
 static int open_rows(struct predicting *predicting)
 {
     struct arguments *arguments = predicting->arguments;
     keepfit_stream_info info;
     keepfit_error error;
+    if (is_set(arguments, "shuffle", "true") && is_set(arguments, "on-error", "skip"))
+        return fail(EXIT_USAGE,
+                    "--shuffle with --on-error skip: a row that is skipped has no place among the shuffled, "
+                    "so lines would be missing; leave one of them out");
     keepfit_options_set(arguments->options, "scale", "none", NULL); /* the model has the scaling built in */
     keepfit_status status =
         keepfit_stream_open_for_model(arguments->positional[1], arguments->options, predicting->predictor.model,
@@ -224,6 +247,7 @@ static int open_rows(struct predicting *predicting)
     if (arguments->score && !info.labelled)
         return fail(EXIT_DATA, "%s: --score needs the target, and there is no column%s%s%s of it", info.name,
                     target ? " '" : "", target ? target : "", target ? "'" : "");
+    warn_of_order(predicting, &info);
     keepfit_stream_before_waiting(predicting->stream, flush_output, NULL);
     return EXIT_DONE;
 }

@@ -1,4 +1,4 @@
-/* lower_bound.h - the adversary of the paper's theorem 4 against every method. */
+/* lower_bound.h - the adversary of the paper's theorem 5 (thm:lowerbound) against every method. */
 #ifndef KEEPFIT_LOWER_BOUND_H
 #define KEEPFIT_LOWER_BOUND_H
 

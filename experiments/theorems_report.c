@@ -123,7 +123,7 @@ static void draw_pair(struct article *article, const struct theorems_case *param
 static void find_bias(struct article *article, const struct outcome *near, const struct outcome *four)
 {
     article_finding(
-        article, verdict_of((near->bias < 1e-12) + (four->bias < 1e-12), 2), "The estimator is unbiased (lemma 1).",
+        article, verdict_of((near->bias < 1e-12) + (four->bias < 1e-12), 2), "The estimator is unbiased (lemma 2).",
         "Over all u, at one step of each stage of each seed, its mean differs from the gradient by at most %.1e and "
         "%.1e (L/mu = 1.1 and 4). Agreement means rounding, 1e-12.",
         near->bias, four->bias);
@@ -134,7 +134,7 @@ static void find_variance(struct article *article, const struct outcome *near, c
     article_finding(
         article, verdict_of((near->variance <= 1) + (four->variance <= 1), 2),
         "The estimator's variance is at most 8L^2 E|x_t-x*|^2 + 64(LG alpha/mu)^2 + 16L^2 E|x_prev-x*_prev|^2 (lemma "
-        "2).",
+        "3).",
         "Variance over bound: at most %.2g and %.2g; on single paths, over 8L^2(|x_t-x*|^2 + |x*-x_prev|^2), at most "
         "%.2g and %.2g.",
         near->variance, four->variance, near->path, four->path);

@@ -10,6 +10,7 @@ enum exit_code {
     EXIT_DATA = 3,
     EXIT_CORRUPT = 4,
     EXIT_NOT_REACHED = 5,
+    EXIT_HUNG_UP = 129,
     EXIT_INTERRUPTED = 130,
     EXIT_TERMINATED = 143
 };

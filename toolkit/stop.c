@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "toolkit/exit_code.h"
@@ -42,19 +43,29 @@ static void handle(int number, void (*handler)(int))
     action.sa_handler = handler;
     sigemptyset(&action.sa_mask); /* one at a time, so that the first to come is the one that counts */
     sigaddset(&action.sa_mask, SIGALRM);
+    sigaddset(&action.sa_mask, SIGHUP);
     sigaddset(&action.sa_mask, SIGINT);
     sigaddset(&action.sa_mask, SIGTERM);
     sigaction(number, &action, NULL);
 }
 
+/* A command under nohup goes on when its terminal goes: what it was started to ignore stays ignored. */
+static bool is_ignored(int number)
+{
+    struct sigaction before;
+    return sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+
 void stop_watch(void)
 {
     handle(SIGALRM, on_alarm);
+    if (!is_ignored(SIGHUP))
+        handle(SIGHUP, on_signal);
     handle(SIGINT, on_signal);
     handle(SIGTERM, on_signal);
 }
 
 int stop_code(void)
 {
-    return stop_signal == SIGINT ? EXIT_INTERRUPTED : EXIT_TERMINATED;
+    return stop_signal == SIGINT ? EXIT_INTERRUPTED : stop_signal == SIGHUP ? EXIT_HUNG_UP : EXIT_TERMINATED;
 }

@@ -1,4 +1,5 @@
-/* SIGINT and SIGTERM: what is being done is brought to a good end, everything is written, and the exit code says which came.
+/* SIGINT, SIGTERM and SIGHUP (the terminal is gone): what is being done is brought to a good end, everything is written, and
+ * the exit code says which came.
  *
  * Signals often come in pairs: `timeout` sends one to the process and one to its group, and a terminal's user is impatient. So
  * those that follow within a second change nothing. If the end takes longer, the first is then acknowledged on standard error,

@@ -6,9 +6,9 @@
 #include "kernels/exponential.h"
 
 /* So often what follows from a distance is put in again. */
-#define DISTANCE_ROUNDS 3
+#define DISTANCE_ROUNDS 3 /* speed: bench/tuning.md */
 /* They bring it down by less than this. */
-#define ROUNDS_BELOW 2.0
+#define ROUNDS_BELOW 2.0 /* speed: bench/tuning.md */
 
 /* With v the gradient as computed, y what at_sum and at_x make of H^-1 v, and e_k, f_k what their numbers may be off by,
  *

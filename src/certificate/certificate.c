@@ -11,8 +11,8 @@
 #include "kernels/kernels.h"
 
 /* Of the model's error, as a share of x's move. */
-#define DOUBT_LEAST 0.02
-#define DOUBT_MOST 1.0
+#define DOUBT_LEAST 0.02 /* speed: bench/tuning.md */
+#define DOUBT_MOST 1.0   /* speed: bench/tuning.md */
 
 void kf_certificate_measure_anew(struct kf_task *task, struct kf_certificate *certificate)
 {

@@ -11,7 +11,7 @@
 #include "kernels/kernels.h"
 
 /* Above this, how far scores have moved is looked at point by point. */
-#define STRETCH_ROUGH 0.1
+#define STRETCH_ROUGH 0.1 /* speed: bench/tuning.md */
 
 bool kf_curvature_suits(const struct kf_problem *problem)
 {

@@ -3,7 +3,7 @@
 
 #include "certificate/internal.h"
 
-#define CAPACITY_MOST 3000
+#define CAPACITY_MOST 3000 /* safety: twice the largest H; more is a damaged file */
 
 static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *archive)
 {

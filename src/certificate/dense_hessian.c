@@ -8,15 +8,15 @@
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
 
-#define SIZE_MOST 1500
-#define NAMED_VECTORS 2
-#define WORK_VECTORS (NAMED_VECTORS + 4)
+#define SIZE_MOST 1500                   /* safety: 18 MB a matrix, 1e9 operations a factor */
+#define NAMED_VECTORS 2                  /* safety: room; counted below */
+#define WORK_VECTORS (NAMED_VECTORS + 4) /* safety: room; kf_hessian_scratch asserts */
 /* Of a term w phi'' a_k a_l: the weight, the root and its square, the products, 1/W and what scaling takes. */
-#define TERM_OPERATIONS 12
+#define TERM_OPERATIONS 12 /* proof: "H." */
 /* More of H than that is not given away for rounding: nothing is proved. */
-#define SLACK_MOST 0.25
-#define PAIRS_TIMES 4
-#define POWER_STEPS 8
+#define SLACK_MOST 0.25 /* proof: "A verified inverse" */
+#define PAIRS_TIMES 4   /* speed: bench/tuning.md */
+#define POWER_STEPS 8   /* speed: bench/tuning.md */
 
 static bool dense_suits(const struct kf_problem *problem)
 {
@@ -354,7 +354,8 @@ static bool outweighs(struct kf_hessian *hessian, double margin_before, double t
 
 static double dense_compare(struct kf_hessian *hessian, double margin_before)
 {
-    static const double margins[] = {1.03, 1.08, 1.2}; /* a try takes a fraction of what the power method does */
+    /* A try takes a fraction of what the power method does. */
+    static const double margins[] = {1.03, 1.08, 1.2}; /* speed: bench/tuning.md */
     double times = outgrowth(hessian);
     for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++)
         if (outweighs(hessian, margin_before, margins[k] * times))

@@ -3,11 +3,11 @@
 #include <limits.h>
 #include <math.h>
 
-#define MOVES_MOST 32
+#define MOVES_MOST 32 /* speed: bench/tuning.md */
 /* The losses are summed anew when rounding may be this share of them. */
-#define OFF_MOST 1e-3
+#define OFF_MOST 1e-3 /* safety: epsilon is asked for a thousandth more strictly at most */
 /* A relative target is no less than this share of the objective at 0, which is rounding: the optimum may be worth 0. */
-#define FINEST 1e-14
+#define FINEST 1e-14 /* safety: 45 units of rounding */
 
 static bool is_relative(const struct kf_problem *problem)
 {

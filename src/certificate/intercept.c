@@ -12,15 +12,15 @@
 #include "kernels/kernels.h"
 
 /* More classes are not worth K^3. */
-#define CLASSES_MOST 256
+#define CLASSES_MOST 256 /* safety: K^3 operations for each H */
 /* Nor are more features worth the squares of their number. */
-#define MOMENT_MOST 512
+#define MOMENT_MOST 512 /* speed: bench/tuning.md */
 /* H is made anew when the weight has grown by more. */
-#define GROWTH_MOST 1.25
+#define GROWTH_MOST 1.25 /* speed: bench/tuning.md */
 /* Beyond it H has been lost to rounding. */
-#define SPREAD_MOST 1e10
+#define SPREAD_MOST 1e10 /* safety: 6 digits of 16 are left */
 /* H is not taken for what rounding may have made more than this share of. */
-#define SLACK_MOST 0.25
+#define SLACK_MOST 0.25 /* proof: "A verified inverse" */
 /* What a number of one point's curvature, p(1-p) or p q, may be off by. */
 static double units_of_curve(size_t outputs)
 {

@@ -10,25 +10,25 @@
 
 /* Points above this multiple of the mean leverage are left out, unless R is small enough for the target with them: few where the reach in
  * the mean counts, more where R itself does. */
-#define LEVERAGE_TIMES 64.0
-#define LEVERAGE_TIMES_FARTHEST 4.0
+#define LEVERAGE_TIMES 64.0         /* speed: bench/tuning.md */
+#define LEVERAGE_TIMES_FARTHEST 4.0 /* speed: bench/tuning.md */
 /* What is known of a leverage serves, unmeasured, up to this multiple of the largest that was measured. */
-#define NEARLY 1.2
+#define NEARLY 1.2 /* speed: bench/tuning.md */
 /* All leverages are measured again when they may have grown by this, and, where that takes little time, when the weight has doubled. */
-#define INFLATION_MOST 1.5
+#define INFLATION_MOST 1.5 /* speed: bench/tuning.md */
 /* A point that is more than this share of one number on H's diagonal is left out where H cannot be inverted with it; so many times. */
-#define DOMINANT_FROM 0.5
-#define ROUNDS_OF_DOMINANT 4
+#define DOMINANT_FROM 0.5    /* safety: H may be made of any part of the points */
+#define ROUNDS_OF_DOMINANT 4 /* safety: an end; then nothing is proved */
 /* What a comparison of two Hessians costs, in products of three sizes. */
-#define COMPARED_TIMES 3.0
+#define COMPARED_TIMES 3.0 /* speed: bench/tuning.md */
 /* No more of H is left out for single points. */
-#define LEFT_OUT_MOST 0.5
+#define LEFT_OUT_MOST 0.5 /* speed: bench/tuning.md */
 /* Where what is left out was so much of H that rounding in it counts as so many times more for the rest, H is made again without. */
-#define WORN_FROM 1024.0
+#define WORN_FROM 1024.0 /* safety: 10 digits of 53 */
 
 /* What stands for the leverage of a point that is left out of H: it is to be taken out, or H was made without it. */
-#define LEFT_OUT (-1.0)
-#define NEVER_IN (-2.0)
+#define LEFT_OUT (-1.0) /* safety: no leverage is below 0 */
+#define NEVER_IN (-2.0) /* safety: likewise */
 
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
 {

@@ -8,10 +8,10 @@
 #include "kernels/kernels.h"
 
 /* A doubt that brings t so far would leave no room for what is to come. */
-#define FORESEEN_MOST 0.25
+#define FORESEEN_MOST 0.25 /* speed: bench/tuning.md */
 /* A curvature below this share of the weight says little of its slope: what that is off by is counted as for a point that is not in H, which
  * is allowed for any point. */
-#define FAINT 1e-9
+#define FAINT 1e-9 /* safety: allowed for any point, and 7 digits are left above it */
 
 /* (exp(Mu) - 1 - Mu)/M = M u^2/2 (1 + Mu/3 + (Mu)^2/12 + (Mu)^3/60 + ...), or a little more for Mu < 1, where what follows the square
  * is less than (Mu)^2/36: without a division, since all points are looked at. */
@@ -71,8 +71,8 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_pr
 /* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, the share of H that
  * its points have at most, and that divided by their ratios. Few points that have lost much had better not decide: with q a ratio that most
  * do not exceed, and L the sum of (1 - q/q_j) times the share over those whose q_j does, the Hessian at x is at least (1-L)/q times H. */
-#define STEPS 64
-#define STEPS_A_UNIT 32
+#define STEPS 64        /* speed: bench/tuning.md */
+#define STEPS_A_UNIT 32 /* speed: bench/tuning.md */
 struct tally {
     double most[STEPS], share[STEPS], left[STEPS]; /* the shares of the first step are not asked for */
 };

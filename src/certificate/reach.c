@@ -16,13 +16,13 @@
 #include "kernels/kernels.h"
 
 /* K is not worth its while where t is below this with R at the target. */
-#define MATTERS_FROM 0.25
-#define POWER_STEPS 8
+#define MATTERS_FROM 0.25 /* speed: bench/tuning.md */
+#define POWER_STEPS 8     /* speed: bench/tuning.md */
 /* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that; and a share of
  * the base, beside which it may be so little that nothing is saved by finding it exactly. */
-#define MARGIN_FIRST 1.1
-#define MARGIN_SECOND 1.5
-#define BASE_SHARE 0.02
+#define MARGIN_FIRST 1.1  /* speed: bench/tuning.md */
+#define MARGIN_SECOND 1.5 /* speed: bench/tuning.md */
+#define BASE_SHARE 0.02   /* speed: bench/tuning.md */
 
 /* R_j, or a little more; 0 for a point that is left out of H. */
 static double reach_of(const struct kf_curvature *curvature, size_t j)

@@ -17,30 +17,30 @@
 #include "fit/fit.h"
 
 /* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
-#define TRIAL_FIRST 64
+#define TRIAL_FIRST 64 /* speed: bench/tuning.md */
 /* With few coordinates, where the first stages say little of what Newton's steps will cost, not before this one. */
-#define TRIAL_FIRST_SMALL 1024
-#define SMALL 128
-#define AFTER_WIN 4
-#define AFTER_LOSS 16
+#define TRIAL_FIRST_SMALL 1024 /* speed: bench/tuning.md */
+#define SMALL 128              /* speed: bench/tuning.md */
+#define AFTER_WIN 4            /* speed: bench/tuning.md */
+#define AFTER_LOSS 16          /* speed: bench/tuning.md */
 /* A trial's length as a share of the stages so far. */
-#define TRIAL_SHARE 16
+#define TRIAL_SHARE 16 /* speed: bench/tuning.md */
 /* It wins if it spends no more than this share of what the other would: a little is no reason to change. */
-#define WIN_SHARE 0.75
+#define WIN_SHARE 0.75 /* speed: bench/tuning.md */
 /* No method that goes by the gradient's norm alone has been seen to win against one whose proofs are this many times as sharp, or half. */
-#define FAR_AHEAD 16.0
+#define FAR_AHEAD 16.0 /* speed: bench/tuning.md */
 /* One that has won may spend so many times what the other did, then it is the other's turn again. */
-#define LENIENCE 4.0
+#define LENIENCE 4.0 /* speed: bench/tuning.md */
 /* The gradients that a stage may compute before it is the other's: some, and in passes over the points. */
-#define GRADIENTS_LEAST 100000
-#define PASSES_MOST 64
+#define GRADIENTS_LEAST 100000 /* safety: an end to what the other does sooner */
+#define PASSES_MOST 64         /* safety: likewise */
 /* Nominal nanoseconds of an FO and of a step of the scaled iterate: for itself, and for each entry of the row. */
-#define FO_ITSELF 20.0
-#define FO_ENTRY 1.0
-#define STEP_ITSELF 30.0
-#define STEP_ENTRY 2.0
+#define FO_ITSELF 20.0   /* speed: bench/costs.md */
+#define FO_ENTRY 1.0     /* speed: bench/costs.md */
+#define STEP_ITSELF 30.0 /* speed: bench/costs.md */
+#define STEP_ENTRY 2.0   /* speed: bench/costs.md */
 /* and of a product of two entries on its way into a Hessian. */
-#define HESSIAN_PRODUCT 0.3
+#define HESSIAN_PRODUCT 0.3 /* speed: bench/costs.md */
 
 static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
 {

@@ -15,7 +15,7 @@
 #include "fit/snapshot.h"
 
 /* A checkpoint may take this share of the time. */
-#define CHECKPOINT_SHARE 0.1
+#define CHECKPOINT_SHARE 0.1 /* safety: at most a tenth of the time */
 
 /* ---- what the journal remembers ---- */
 

@@ -210,7 +210,7 @@ void keepfit_fit_free(keepfit_fit *fit)
 /* ---- pushing ---- */
 
 /* Squares up to this leave room for their sums, which proofs are made of: an infinite curvature would prove anything. */
-#define SQUARE_MOST 1e300
+#define SQUARE_MOST 1e300 /* safety: 1e8 of them below the largest number */
 
 static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, double weight, keepfit_error *error)
 {

@@ -11,7 +11,7 @@
 #include "optimum/optimum.h"
 
 /* auto may change its mind, and the vectors of a method it has left stay registered, so their states are kept. */
-#define KF_METHODS_IN_TURN 3
+#define KF_METHODS_IN_TURN 3 /* safety: room; more is an error */
 
 struct kf_running {
     const struct kf_method *method;
@@ -126,7 +126,7 @@ double kf_fit_account(keepfit_fit *fit);
 /* The mapped target of a label, known or new. False: out of memory. */
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target);
 /* What a label is called in messages: its name, or the number. `room` has space for that. */
-#define KF_CLASS_ROOM 48
+#define KF_CLASS_ROOM 48 /* safety: room for a number of 17 digits */
 const char *kf_fit_class(const keepfit_fit *fit, double label, char room[KF_CLASS_ROOM]);
 /* Refuses a third class. */
 keepfit_status kf_fit_third(const keepfit_fit *fit, double label, const struct kf_labels *labels, keepfit_error *error);

@@ -16,24 +16,24 @@
 #include "fit/fit.h"
 #include "problem/gap.h"
 
-#define STAGE_TOIL 1e8
+#define STAGE_TOIL 1e8 /* safety: 3 times the hardest stage of the tests */
 /* In passes. Methods by whole gradients need about sqrt(condition) ln(1/accuracy) rounds of 3: this is a condition of 1e6 and 5
  * digits. Those by sampled ones need condition/points ln(1/accuracy), and 32 is that logarithm for 1e-14: twice as many. */
-#define PASSES_MOST 30000
-#define PASSES_LEAST_SAMPLED 1000
-#define PASSES_OF_CONDITION 64
+#define PASSES_MOST 30000         /* safety: a condition of 1e6 */
+#define PASSES_LEAST_SAMPLED 1000 /* safety: as above */
+#define PASSES_OF_CONDITION 64    /* proof: "As much work as is sane" */
 /* Newton's steps, each with a Hessian, its factor, and so many passes to find the length. */
-#define NEWTONS_MOST 200
-#define PASSES_OF_NEWTON 10
+#define NEWTONS_MOST 200    /* safety: some tens have been enough */
+#define PASSES_OF_NEWTON 10 /* safety: tries of a length, twice what was seen */
 /* After failures: this share of it, or so many passes. What took less was no failure to speak of. */
-#define LITTLE_SHARE 1e-2
-#define LITTLE_PASSES 8
+#define LITTLE_SHARE 1e-2 /* safety: a hopeless stream costs a hundredth more */
+#define LITTLE_PASSES 8   /* safety: a step and its proof */
 /* The wait is at most 2^this, and what a worse bound or a success buys at least 2^-this. */
-#define DOUBLINGS_MOST 40
-#define HALVINGS_MOST 5
-#define WORSE 2.0
+#define DOUBLINGS_MOST 40 /* safety: no stream is as long */
+#define HALVINGS_MOST 5   /* safety: less than LITTLE_SHARE is not left */
+#define WORSE 2.0         /* safety: a doubling cannot happen often */
 /* The true optimum, when it is asked for, may take so many times what a stage may. */
-#define MEASURING_TIMES 5
+#define MEASURING_TIMES 5 /* safety: an end, asked for by the user */
 
 /* ---- classes ---- */
 

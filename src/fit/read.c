@@ -91,7 +91,7 @@ static double measure_bound(struct kf_task *task)
 }
 
 /* What the optimum that was found may be off by is more than this share of the objective: then it is not one to measure gaps by. */
-#define OPTIMUM_TO 1e-9
+#define OPTIMUM_TO 1e-9 /* safety: a gap is shown to 1e-9 of the objective */
 
 /* Whether it is: by the gradient bound there, or, where an intercept has none, by what that comes to if the losses are not all flat. */
 static bool is_optimum(keepfit_fit *fit, double value)

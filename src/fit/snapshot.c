@@ -8,8 +8,8 @@
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns. */
-#define SNAPSHOT_VERSION 4
-#define NAME_ROOM 64
+#define SNAPSHOT_VERSION 4 /* safety: the format */
+#define NAME_ROOM 64       /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
 {

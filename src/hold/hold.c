@@ -8,32 +8,32 @@
 #include "kernels/kernels.h"
 
 /* A solve goes on to this share of the target, so that it lasts for some stages; early on nothing does. */
-#define SOLVE_TO 0.25
-#define ROUNDS_MOST 60
+#define SOLVE_TO 0.25  /* speed: bench/tuning.md */
+#define ROUNDS_MOST 60 /* safety: an end; then the general solver */
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
-#define GROWTH_MOST 2
-#define STRETCH_MOST 0.5
+#define GROWTH_MOST 2    /* speed: bench/tuning.md */
+#define STRETCH_MOST 0.5 /* speed: bench/tuning.md */
 /* One that is made of modelled slopes, which costs no gradients, not so long where it is cheap: what points that are not in it may be off
  * by adds up without cancelling. */
-#define GROWTH_MODELLED 1.25
-#define LOST_MOST 0.3
+#define GROWTH_MODELLED 1.25 /* speed: bench/tuning.md */
+#define LOST_MOST 0.3        /* speed: bench/tuning.md */
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
-#define UNSEEN_BELOW 32
+#define UNSEEN_BELOW 32 /* speed: bench/tuning.md */
 /* Beyond KF_HOLD_CHEAP_MOST coordinates, finding out what a step without a pass may be off by takes most of a pass's time, and it does not
  * last as long: such steps are made only where passes have become rare, with no more gradients than this for a point so far. */
-#define RARE_MOST 20
+#define RARE_MOST 20 /* speed: bench/tuning.md */
 /* The bounds are made ready once a step promises less than this multiple of the target. */
-#define CERTIFY_BELOW 100
+#define CERTIFY_BELOW 100 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
  * coordinates, for it to be worth its while. */
-#define EARLY 2
-#define EARLY_WIDE 6
-#define TRIES_MOST 20
+#define EARLY 2       /* speed: bench/tuning.md */
+#define EARLY_WIDE 6  /* speed: bench/tuning.md */
+#define TRIES_MOST 20 /* safety: an end; 0.25^20 of a step is none */
 /* Steps on which scores move by this, times M, are shortened at once. */
-#define DAMPED_FROM 2.0
+#define DAMPED_FROM 2.0 /* speed: bench/tuning.md */
 /* Where the proof asks for more than the solver's estimate said: how much further at a time, and in all. */
-#define SHARE_STEP 1e-3
-#define SHARE_LEAST 1e-15
+#define SHARE_STEP 1e-3   /* safety: three digits a try */
+#define SHARE_LEAST 1e-15 /* safety: beyond is rounding */
 
 /* ---- when a Hessian serves ---- */
 

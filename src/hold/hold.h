@@ -13,12 +13,12 @@
 
 /* A step is good if the slope at its end is at most this share of the one at its start, uphill; of one that promises more than
  * KF_HOLD_FAR the value decides too. */
-#define KF_HOLD_SLOPE_MOST 0.5
-#define KF_HOLD_FAR 1.0
+#define KF_HOLD_SLOPE_MOST 0.5 /* speed: bench/tuning.md */
+#define KF_HOLD_FAR 1.0        /* speed: bench/tuning.md */
 /* A step that takes the decrement down by less than this asks for a Hessian at the current x. */
-#define KF_HOLD_CONTRACTION 0.6
+#define KF_HOLD_CONTRACTION 0.6 /* speed: bench/tuning.md */
 /* Up to so many coordinates a Hessian, of slopes that are remembered, takes not much longer than a pass. */
-#define KF_HOLD_CHEAP_MOST 32
+#define KF_HOLD_CHEAP_MOST 32 /* speed: bench/tuning.md */
 
 struct kf_hold {
     bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */

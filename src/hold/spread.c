@@ -5,13 +5,13 @@
 #include "kernels/kernels.h"
 #include "hold/hold.h"
 
-#define ROUNDS_MOST 100
+#define ROUNDS_MOST 100 /* safety: an end */
 /* The bound is taken to grow by this multiple of what it did lately. */
-#define HASTE 2.0
-#define LENGTH_LEAST 1e-6
+#define HASTE 2.0         /* speed: bench/tuning.md */
+#define LENGTH_LEAST 1e-6 /* safety: an end */
 /* A job that leaves both the bound and the decrement above this share of what they were has met rounding. */
-#define NO_GAIN 0.9
-#define PATIENCE 64 /* stages, before the next attempt then */
+#define NO_GAIN 0.9 /* speed: bench/tuning.md */
+#define PATIENCE 64 /* speed: bench/tuning.md; stages, before the next attempt then */
 
 bool kf_spread_create(struct kf_task *task, struct kf_spread *spread)
 {

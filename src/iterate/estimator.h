@@ -34,7 +34,7 @@ struct kf_sample {
     bool renew;
 };
 
-#define KF_SAMPLES_MOST 2
+#define KF_SAMPLES_MOST 2 /* safety: room; asserted */
 
 struct kf_estimator {
     double drift_scale;

@@ -2,7 +2,7 @@
 #include "iterate/task.h"
 #include "objective/deferred.h"
 
-#define AHEAD 8
+#define AHEAD 8 /* speed: bench/tuning.md */
 
 /* Draws one more, and asks for its place; the row of one drawn earlier is asked for when its place has had time to come. */
 static void draw_ahead(struct kf_task *task)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KF_AHEAD_MOST 64
+#define KF_AHEAD_MOST 64 /* speed: bench/tuning.md */
 
 struct kf_sampler {
     uint64_t left, bound, drawn, taken;

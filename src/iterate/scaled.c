@@ -7,8 +7,8 @@
 #include "objective/deferred.h"
 
 /* Below this, v is multiplied out before s gets too small to divide by. */
-#define SMALLEST_SCALE 1e-100
-#define SCALES_APART 1e4
+#define SMALLEST_SCALE 1e-100 /* safety: far above underflow */
+#define SCALES_APART 1e4      /* safety: 4 digits of 16 */
 
 static double *v_of(struct kf_iterate *iterate, size_t k)
 {

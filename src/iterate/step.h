@@ -45,7 +45,7 @@ struct kf_term {
     const double *factors;
 };
 
-#define KF_TERMS_MOST (2 * KF_SAMPLES_MOST)
+#define KF_TERMS_MOST (2 * KF_SAMPLES_MOST) /* safety: room; asserted */
 
 /* What the samples stand for at x, with what is remembered renewed; the factors lie in task->vectors.factors. Gives the number of terms:
  * one a sample, or, where gradients cannot be subtracted by their factors, one more for each that is remembered. */

@@ -32,7 +32,7 @@
 #include "kernels/kernels.h"
 #include "problem/gap.h"
 
-#define FIRST_STAGE_STEPS 1000
+#define FIRST_STAGE_STEPS 1000 /* safety: an end; one point */
 
 static bool is_theory(const struct kf_problem *problem)
 {

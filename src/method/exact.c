@@ -20,13 +20,13 @@
 #include "optimum/quadratic_solver.h"
 #include "problem/gap.h"
 
-#define SIZE_MOST 8192
-#define GROWTH_MOST 1.5
-#define ROUNDS_MOST 100
+#define SIZE_MOST 8192  /* safety: 512 MB a matrix */
+#define GROWTH_MOST 1.5 /* speed: bench/tuning.md */
+#define ROUNDS_MOST 100 /* safety: an end; the bound tells */
 /* What Cholesky is given on the diagonal, as a share of it, where rounding has left S indefinite; and the next tries. */
-#define RIDGE_FIRST 1e-15
-#define RIDGE_TIMES 10.0
-#define RIDGE_MOST 1e15
+#define RIDGE_FIRST 1e-15 /* safety: rounding */
+#define RIDGE_TIMES 10.0  /* safety: 30 tries at most */
+#define RIDGE_MOST 1e15   /* safety: then there is no factor */
 
 struct exact {
     double *second; /* S, lower triangle by columns, leading dimension `stride` */
@@ -260,7 +260,7 @@ static void sum_anew(struct kf_task *task, struct exact *exact)
 }
 
 /* Operations that a term of S, q or the squares takes, on its way in. */
-#define TERM_OPERATIONS 6
+#define TERM_OPERATIONS 6 /* proof: "exact" */
 
 /* The gradient -2/W (q - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
  * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak) (docs/guarantee.md, "Rounding"). */

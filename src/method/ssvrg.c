@@ -21,8 +21,8 @@
 
 #include "base/error.h"
 
-#define GROWTH 3
-#define DEFAULT_SHARE (1.0 / 135)
+#define GROWTH 3                  /* safety: the paper's b */
+#define DEFAULT_SHARE (1.0 / 135) /* safety: the paper's step */
 
 static keepfit_status ssvrg_create(struct kf_task *task, void *state, keepfit_error *error)
 {

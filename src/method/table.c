@@ -28,28 +28,29 @@
 #include "method/method.h"
 #include "problem/gap.h"
 
-#define STEP_FIRST (1.0 / 3)
+#define STEP_FIRST (1.0 / 3) /* speed: bench/tuning.md */
 /* Only losses that bend less away from 0 than at it allow longer steps. */
 #define STEP_MOST(loss) ((loss) && (loss)->probabilities ? 1.0 : STEP_FIRST)
-#define STEP_LEAST 0.02
+#define STEP_LEAST 0.02 /* safety: rounding is what is left */
 /* So many rounds and steps, or walks, without a hundredth less lead nowhere: epsilon is below what rounding leaves. */
-#define ROUNDS_IDLE 1000
-#define STEPS_IDLE 100000
-#define WALKS_IDLE 8
-#define WORTH_WHILE 0.99
-#define PASSES_MOST 4 /* a round */
+#define ROUNDS_IDLE 1000  /* safety: an end */
+#define STEPS_IDLE 100000 /* safety: an end */
+#define WALKS_IDLE 8      /* safety: an end */
+#define WORTH_WHILE 0.99  /* safety: an end */
+#define PASSES_MOST 4     /* speed: bench/tuning.md; a round */
 /* A round that ends this much worse than it began went astray. */
-#define GONE_ASTRAY 1e3
-#define USUAL_SHARE 0.75
-#define ESTIMATE_SHARE 0.5
+#define GONE_ASTRAY 1e3    /* safety: diverging */
+#define USUAL_SHARE 0.75   /* speed: bench/tuning.md */
+#define ESTIMATE_SHARE 0.5 /* speed: bench/tuning.md */
 /* The work of a step besides its gradient (kf_toil): for itself, and for each coordinate of a dense iterate in a domain, which the
  * simplex has to sort. */
-#define STEP_TOIL 30.0
-#define STEP_TOIL_INSIDE 5.0
-#define STEP_TOIL_SORTED 50.0
-#define SYNCHRONISE 1024 /* points, at most, between two computations of the three products */
+#define STEP_TOIL 30.0        /* speed: bench/costs.md */
+#define STEP_TOIL_INSIDE 5.0  /* speed: bench/costs.md */
+#define STEP_TOIL_SORTED 50.0 /* speed: bench/costs.md */
+#define SYNCHRONISE                                                                                                    \
+    1024 /* safety: rounding of so many additions; points, at most, between two computations of the three products */
 /* They are computed anew at once where rounding in them is more than this share of the target, and the bound exceeds it. */
-#define BLURRED_FROM 0.01
+#define BLURRED_FROM 0.01 /* safety: rounding, of the target */
 
 struct table {
     double *factors; /* of every point */

@@ -15,8 +15,9 @@
 #include "objective/objective.h"
 #include "objective/rows.h"
 
-#define KF_CHANGES_MOST 64
-#define KF_PRODUCTS_MOST 72 /* those drawn ahead, and some that come unannounced */
+#define KF_CHANGES_MOST 64 /* speed: bench/tuning.md */
+#define KF_PRODUCTS_MOST                                                                                               \
+    72 /* safety: room; what comes unannounced is computed at once; those drawn ahead, and some that come unannounced */
 
 enum kf_lane { KF_LANE_V, KF_LANE_M, KF_LANE_T, KF_LANE_COUNT };
 

@@ -11,8 +11,8 @@
 #include "objective/rows.h"
 #include "objective/network.h"
 
-#define BLOCK 256
-#define WORK_LEAST 1e6 /* products of two numbers a thread, at least */
+#define BLOCK 256      /* speed: bench/tuning.md */
+#define WORK_LEAST 1e6 /* speed: bench/tuning.md; products of two numbers a thread, at least */
 
 struct block {
     const struct kf_objective *objective;

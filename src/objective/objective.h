@@ -116,7 +116,7 @@ static inline bool kf_is_single(const struct kf_objective *objective)
 {
     return objective->loss && objective->loss->slope;
 }
-#define KF_SINGLES 32
+#define KF_SINGLES 32 /* speed: bench/tuning.md */
 double kf_single_factor(struct kf_objective *objective, const struct kf_view *x, size_t j);
 /* Those of points from .. from+count-1, at most KF_SINGLES, not counted: first all scores, then all slopes, none of which waits for another. */
 void kf_single_factors(struct kf_objective *objective, const double *x, size_t from, size_t count, double *factors);

@@ -12,8 +12,8 @@
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 
-#define CHUNKS_MOST 32
-#define WORK_LEAST 65536 /* stored values a chunk, at least */
+#define CHUNKS_MOST 32   /* speed: bench/tuning.md */
+#define WORK_LEAST 65536 /* speed: bench/tuning.md; stored values a chunk, at least */
 
 struct pass {
     struct kf_objective *objective;
@@ -41,7 +41,7 @@ double kf_pass_depth(const struct kf_objective *objective)
 }
 
 /* Rows wider than this had better be added one by one: few of them fit into the fastest cache. */
-#define WIDTH_TOGETHER 64
+#define WIDTH_TOGETHER 64 /* speed: bench/tuning.md */
 
 /* Whether the rows are dense, of one length, and lie one behind the other. */
 static bool lie_together(const struct kf_place *place, size_t count)

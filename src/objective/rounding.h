@@ -13,11 +13,11 @@
 #include "objective/objective.h"
 
 /* Half the distance from 1 to the next number: what one operation may be off by, relative to its result. */
-#define KF_UNIT 0x1p-53
+#define KF_UNIT 0x1p-53 /* proof: "Rounding" */
 /* Formulas of at most 2^10 operations on positive numbers, times this, are upper bounds of what they stand for; and what underflow may
  * have taken from them is less than the second number. */
-#define KF_UPWARD (1 + 0x1p-40)
-#define KF_UNDERFLOW 0x1p-960
+#define KF_UPWARD (1 + 0x1p-40) /* proof: "Rounding" */
+#define KF_UNDERFLOW 0x1p-960   /* proof: "Rounding" */
 
 /* k u/(1-k u): what k operations one after the other may be off by. */
 static inline double kf_gamma(double operations)

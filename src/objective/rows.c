@@ -6,11 +6,11 @@
 #include "base/memory.h"
 
 /* So many slots of a matrix at least, KF_TILE columns of them, are at hand at a time: 32 kB. */
-#define BAND 64
-#define BANDS_MOST 16
-#define AT_ONCE 256
+#define BAND 64       /* speed: bench/tuning.md */
+#define BANDS_MOST 16 /* speed: bench/tuning.md */
+#define AT_ONCE 256   /* speed: bench/tuning.md */
 /* Slots whose columns are asked for before they are needed. */
-#define AHEAD 4
+#define AHEAD 4 /* speed: bench/tuning.md */
 
 static keepfit_row row_of(const struct kf_rows *rows, size_t k)
 {

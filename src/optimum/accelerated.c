@@ -6,9 +6,9 @@
 #include "kernels/kernels.h"
 #include "optimum/standing.h"
 
-#define ROUNDS_MOST 100000
-#define CHECK_EVERY 10
-#define ROUNDING 1e-15 /* a proved gap of this share of the scale is as good as none */
+#define ROUNDS_MOST 100000 /* safety: an end */
+#define CHECK_EVERY 10     /* speed: bench/tuning.md */
+#define ROUNDING 1e-15     /* safety: a proved gap of this share of the scale is as good as none */
 
 struct point {
     double *x, *sum, *gradient;

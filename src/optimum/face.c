@@ -11,11 +11,11 @@
 #include "kernels/kernels.h"
 #include "optimum/quadratic_solver.h"
 
-#define BALL_ROUNDS_MOST 100
-#define BALL_NEAR 1e-6
-#define FACTORS_MOST 300
+#define BALL_ROUNDS_MOST 100 /* safety: an end; then the other way */
+#define BALL_NEAR 1e-6       /* safety: the rest is one exact step */
+#define FACTORS_MOST 300     /* safety: an end; then the other way */
 /* A projected step has to gain this share of what its slope promises. */
-#define GAIN_LEAST 0.1
+#define GAIN_LEAST 0.1 /* speed: bench/tuning.md */
 
 /* Factor of H with `ridge` on the coordinates that are not free, and those of `held` taken out. */
 static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge, const double *held)

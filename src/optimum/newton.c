@@ -6,12 +6,12 @@
 #include "kernels/kernels.h"
 #include "optimum/standing.h"
 
-#define ROUNDS_MOST 200
+#define ROUNDS_MOST 200 /* safety: an end; the bound tells */
 /* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */
-#define LAST_STEP 1e-15
+#define LAST_STEP 1e-15 /* safety: rounding */
 /* The quadratic model is minimised inside a domain to this share of the target. */
-#define MODEL_TO 0.1
-#define FLATTEST 1e-6
+#define MODEL_TO 0.1  /* speed: bench/tuning.md */
+#define FLATTEST 1e-6 /* safety: the line search says how far */
 
 /* H[lower] += curve * a a', for a sparse row of a one-output model. */
 static void add_square(const keepfit_row *row, double curve, double *hessian, size_t stride)

@@ -9,8 +9,8 @@
 #include "kernels/kernels.h"
 #include "optimum/standing.h"
 
-#define SPARE_VECTORS 6
-#define WORK_VECTORS (SPARE_VECTORS + 1)
+#define SPARE_VECTORS 6                  /* safety: room; the solvers' need */
+#define WORK_VECTORS (SPARE_VECTORS + 1) /* safety: room; and one */
 
 void kf_curves_free(struct kf_curves *curves)
 {
@@ -56,7 +56,7 @@ bool kf_line_search(struct kf_task *task, struct kf_standing *at, const double *
 }
 
 /* Those that prove something are made lower bounds of what they stand for: two slopes of 8 units each, and the weight. */
-#define LEAST (1 - 0x1p-47)
+#define LEAST (1 - 0x1p-47) /* proof: "Slopes." */
 
 void kf_curves(struct kf_curves *curves, struct kf_task *task, const double *x, size_t from, size_t to)
 {

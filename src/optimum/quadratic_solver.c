@@ -13,13 +13,13 @@
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
 /* The stage's work may be over sooner. */
-#define ROUNDS_MOST 30000
-#define CHECK_EVERY 8
+#define ROUNDS_MOST 30000 /* safety: an end */
+#define CHECK_EVERY 8     /* speed: bench/tuning.md */
 /* What is added to a diagonal that has no factor: first these shares of its own numbers, so that columns of any size get what they need, and
  * from 1 on of the largest. */
-#define RIDGE_FIRST 1e-15
-#define RIDGE_MOST 10
-#define RIDGE_LEAST 1e-300
+#define RIDGE_FIRST 1e-15  /* safety: rounding */
+#define RIDGE_MOST 10      /* safety: then there is no factor */
+#define RIDGE_LEAST 1e-300 /* safety: above underflow */
 
 void kf_quadratic_free(struct kf_quadratic *quadratic)
 {

@@ -46,6 +46,6 @@ bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_task *task, 
 bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_task *task, const double *c, double *y);
 
 /* With it the value is exact to rounding: the error of y is squared, and scaled by at most the condition number. */
-#define KF_PRECISE 1e-13
+#define KF_PRECISE 1e-13 /* safety: squared, below rounding */
 
 #endif

@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 
 /* The most of mu that what the gradient may be off by may use up inside a domain. */
-#define SHARE_MOST 0.9
+#define SHARE_MOST 0.9 /* proof: "The gradient bound" */
 
 /* Over the coordinates that are not free. */
 struct slope {

@@ -28,7 +28,7 @@ static inline bool kf_is_limited(const struct kf_problem *problem)
 }
 
 /* What a gradient takes, and one of every point, in nominal nanoseconds (stage.h). */
-#define KF_GRADIENT_ITSELF 20.0
+#define KF_GRADIENT_ITSELF 20.0 /* speed: bench/costs.md */
 static inline double kf_gradient_toil(const struct kf_problem *problem)
 {
     const struct kf_points *points = &problem->points;

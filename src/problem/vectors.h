@@ -4,8 +4,8 @@
 
 #include "objective/objective.h"
 
-#define KF_VECTORS_MOST 48
-#define KF_FACTOR_BUFFERS 4
+#define KF_VECTORS_MOST 48  /* safety: room; asserted */
+#define KF_FACTOR_BUFFERS 4 /* safety: room */
 
 struct kf_vectors {
     double *doubt; /* what the numbers of a gradient may be off by, while a bound is made of them */

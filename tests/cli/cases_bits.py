@@ -8,6 +8,7 @@ from harness import Skipped, libsvm, over, same, without_seconds
 # Of a C library that has others for processors with more.
 OLDER = "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX512F"
 VECTORS = ("plain", "avx2", "avx512")
+NUMBERS = ("squared", "huber", "logcosh")  # what the losses that predict one are called
 
 RUNS = (
     ("logistic", "logistic", 50, 1200, ("--epsilon", "1e-5", "--lambda", "1e-4", "--bias", "1")),
@@ -16,6 +17,9 @@ RUNS = (
     ("squared, exact", "squared", 40, 500, ("--method", "exact", "--lambda", "1e-3")),
     ("squared, in a ball", "squared", 30, 400, ("--domain", "ball:0.7", "--epsilon", "1e-5", "--lambda", "1e-3")),
     ("hinge", "hinge", 30, 500, ("--epsilon", "1e-4", "--lambda", "1e-3")),
+    ("squared-hinge", "squared-hinge", 20, 400, ("--epsilon", "1e-4", "--lambda", "1e-3", "--intercept")),
+    ("huber", "huber", 20, 400, ("--epsilon", "1e-4", "--lambda", "1e-3")),
+    ("logcosh", "logcosh", 20, 400, ("--epsilon", "1e-5", "--lambda", "1e-3", "--intercept")),
     ("softmax", "softmax", 12, 500, ("--epsilon", "1e-4", "--lambda", "1e-3")),
     ("network", "network:20", 90, 40, ("--inner", "5", "--epsilon", "1e-1", "--lambda", "1e-3")),
 )
@@ -32,7 +36,7 @@ def rows_of(loss, features, count):
         if outputs > 1:
             target = float(scores.index(max(scores)))
         else:
-            target = round(scores[0], 3) if loss == "squared" else 1.0 if scores[0] > 0 else -1.0
+            target = round(scores[0], 3) if loss in NUMBERS else 1.0 if scores[0] > 0 else -1.0
         rows.append((row, target))
     return rows
 

@@ -60,6 +60,18 @@ def case_without_the_label_the_last_feature_is_no_label(box, loss):
     same(sum(row[3] == "fraud" for row in rows) > 20, True, "some are fraud")
 
 
+def case_rows_without_names_are_taken_in_order_and_that_is_said(box):
+    """Two columns that changed places would go unseen: nothing but their order says what they are."""
+    rows = trained(box)
+    box.write("bare.csv", table(rows, ("amount", "hour", "age"), head=False))
+    plain = box.run("predict", "m.kf", "bare.csv")
+    same(plain.text.split(), [row[3] for row in rows], "predictions")
+    assert "bare.csv: its columns have no names" in plain.error and "'amount'" in plain.error, plain.error
+    for words in (("-q",), ("--header", "no")):
+        same(box.run("predict", *words, "m.kf", "bare.csv").error, "", words)
+    assert "names" not in box.run("predict", "m.kf", "rows.csv").error
+
+
 @over([",".join(order) for order in (NAMES[::-1], ("verdict", "age", "amount", "hour"), ("hour", "age", "amount"))])
 def case_any_order_of_columns(box, order):
     rows = trained(box)

@@ -112,7 +112,7 @@ def case_locked(box):
     same(process.returncode, 0, "exit")
 
 
-@over((("SIGINT", signal.SIGINT, 130), ("SIGTERM", signal.SIGTERM, 143)))
+@over((("SIGINT", signal.SIGINT, 130), ("SIGTERM", signal.SIGTERM, 143), ("SIGHUP", signal.SIGHUP, 129)))
 def case_stops(box, case):
     stream(box)
     box.run(*TRAIN, "-m", "whole.kf", "all.svm")
@@ -247,7 +247,13 @@ def case_export_weights(box):
     options = ("--weight-column", "weight", "--target", "target")
     box.run(*TRAIN, "--journal", "j", *options, "w.csv")
     box.try_run("export", "j").refused(3, "weights", "--to csv").silent()
-    same(box.run("export", "--to", "csv", "j").text, box.read("w.csv").decode(), "csv")
+    exported = box.run("export", "--to", "csv", "j")
+    same(exported.text, box.read("w.csv").decode(), "csv")
+    assert "--weight-column 2" in exported.error, exported.error
+    box.write("back.csv", exported.out)
+    box.run(*TRAIN, "-m", "back.kf", "--weight-column", "2", "back.csv")
+    box.run(*TRAIN, "-m", "w.kf", *options, "w.csv")
+    same(box.weights("back.kf")["weights"], box.weights("w.kf")["weights"], "weights of the model of what came back")
     box.try_run("export", "--to", "xml", "j").refused(2, "--to", "libsvm|csv|npy")
 
 

@@ -83,6 +83,22 @@ def case_two_signals_within_a_second(box, case):
         os.unlink(box.at("m.kf"))
 
 
+def case_nohup_outlives_its_terminal(box):
+    """What nohup set to be ignored stays so."""
+    process = box.start("train", "-m", "m.kf", "--journal", "j", "--acknowledge", "-q", "-",
+                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    try:
+        process.stdin.write(GOOD.encode())
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+        process.stdin.write(GOOD.encode())
+    finally:
+        _, err = wait(process)
+    same((process.returncode, err), (0, b""), "exit, standard error")
+    same(box.weights("m.kf")["stages"], 2 * GOOD.count("\n"), "stages of the model")
+
+
 def case_timeout_sends_two_signals(box):
     """`timeout -s INT` sends one to the process and one to its group."""
     program = shutil.which("timeout")

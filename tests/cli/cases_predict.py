@@ -230,6 +230,14 @@ def case_shuffled_rows(box):
     assert orders[0] != orders[1] and plain not in orders, "a seed draws no order of its own"
 
 
+def case_no_line_is_missing_from_shuffled_rows(box):
+    """A row that is skipped would leave no line."""
+    box.write("data.svm", libsvm(numbers(20)))
+    box.run("train", "-m", "m.kf", "data.svm")
+    box.write("bad.svm", libsvm(numbers(3)) + "1 1:x\n")
+    box.try_run("predict", "--shuffle", "--on-error", "skip", "m.kf", "bad.svm").refused(2, "--shuffle", "--on-error").silent()
+
+
 def case_skips_bad_rows_if_told(box):
     box.write("data.svm", libsvm(numbers(5)) + "1 1:nan\n")
     box.run("train", "--on-error", "skip", "-m", "m.kf", "data.svm")

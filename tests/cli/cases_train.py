@@ -440,7 +440,7 @@ class Feeder(threading.Thread):
 
 
 @over((("SIGTERM", 15, 143, "busy"), ("SIGINT", 2, 130, "busy"), ("SIGTERM, quick lines", 15, 143, "quick"),
-       ("SIGTERM, json", 15, 143, "json"), ("SIGTERM, idle pipe", 15, 143, "idle"),
+       ("SIGTERM, json", 15, 143, "json"), ("SIGTERM, idle pipe", 15, 143, "idle"), ("SIGHUP", 1, 129, "busy"),
        ("SIGINT, idle pipe", 2, 130, "idle")))
 def case_signal(box, case):
     _, number, code, kind = case

@@ -156,7 +156,7 @@ static void test_output_weights(struct tap *tap)
     free(cloud);
 }
 
-/* Theorem 3 on an instance where its constants are affordable: every stage's gap, averaged over seeds, is at most epsilon. */
+/* Theorem 4 (t:accuracy) on an instance where its constants are affordable: every stage's gap, averaged over seeds, is at most epsilon. */
 static void test_theory(struct tap *tap, int seeds)
 {
     const double epsilon = 0.05;
