@@ -297,7 +297,7 @@ double kf_certificate_aim(struct kf_task *task, struct kf_certificate *certifica
 {
     size_t size = kf_size(&task->problem);
     assert(kf_has_factor(&certificate->curvature));
-    kf_spend(&task->stage, 0.5 * (double)(size * size));
+    kf_spend(&task->stage, kf_cost_solve((double)size));
     kf_complete_gradient(&task->problem.objective, certificate->sum, task->iterate.x, certificate->complete);
     kf_curvature_step(&certificate->curvature, certificate->complete, direction);
     return -kf_dot(size, certificate->complete, direction);

@@ -154,7 +154,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task
     size_t size = hessian->size;
     assert(curvature->phase == KF_PHASE_GATHERING);
     curvature->phase = KF_PHASE_NONE;
-    kf_spend(&task->stage, (0.05 * (double)size + 2) * (double)(size * size));
+    kf_spend(&task->stage, kf_cost_factor((double)size));
     if (!hessian->type->close(hessian, &task->problem))
         return KEEPFIT_DIVERGED;
     curvature->weight = objective->weight_total;
@@ -187,7 +187,7 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_ta
     double least = heritage->c, size = (double)hessian->size;
     curvature->leverages.known = heritage->known;
     if (heritage->compares && heritage->size == hessian->size && kf_leverages_are_dear(curvature, &task->problem)) {
-        kf_spend(&task->stage, 0.3 * size * (size * size));
+        kf_spend(&task->stage, 2 * kf_cost_factor(size) + 16 * kf_cost_product(size));
         least = fmax(least, hessian->type->compare(hessian, heritage->margin) * (1 - heritage->slack));
     }
     if (heritage->known)
@@ -234,8 +234,7 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_task *task, 
     if (!has_room(task, reserve_leverages(curvature)))
         return false;
     curvature->leverages.largest = 0;
-    kf_spend(&task->stage, (0.15 * (double)curvature->hessian.size + 5) *
-                               (double)(curvature->hessian.size * curvature->hessian.size));
+    kf_spend(&task->stage, kf_cost_inverse((double)curvature->hessian.size));
     bool found = kf_concordance(&task->problem) > 0 ? kf_leverages_find(curvature, task, target)
                                                     : curvature->hessian.type->invert(&curvature->hessian);
     if (found && !has_room(task, find_reach(curvature, task, target)))
@@ -396,7 +395,7 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_task *task, siz
         return false;
     if (!kf_is_certified(curvature))
         return true;
-    kf_spend(&task->stage, 0.3 * (double)(curvature->hessian.size * task->problem.points.place[j].count));
+    kf_spend(&task->stage, kf_cost_leverages(&task->problem, (double)curvature->hessian.size, 1));
     double leverage = change_sum(curvature, &task->problem, j, factor);
     curvature->leverages.later = fmax(curvature->leverages.later, leverage);
     if (curvature->plain || kf_concordance(&task->problem) == 0 || curvature->leverages.known != j)

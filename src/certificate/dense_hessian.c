@@ -153,8 +153,7 @@ static bool dense_gather(struct kf_hessian *hessian, struct kf_curves *curves, s
 {
     if (!kf_hessian_add(curves, task, x, slopes, from, to, hessian->matrix, hessian->capacity))
         return false;
-    double entries = (double)task->problem.points.entries / (double)task->problem.points.count;
-    kf_spend(&task->stage, 0.3 * (double)(to - from) * entries * entries);
+    kf_spend(&task->stage, kf_cost_squares(&task->problem, (double)(to - from)));
     hessian->operations += (double)(to - from);
     return true;
 }

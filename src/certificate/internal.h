@@ -7,6 +7,7 @@
 #include "base/logarithm.h"
 #include "certificate/curvature.h"
 #include "certificate/verified.h"
+#include "problem/costs.h"
 #include "problem/gap.h"
 
 /* Of H at most this share is given up for points whose curvature has become much smaller than that of the others. */

@@ -78,6 +78,11 @@ static size_t measure(struct kf_curvature *curvature, const struct kf_problem *p
     return count;
 }
 
+static void spend(const struct kf_curvature *curvature, struct kf_task *task, size_t points)
+{
+    kf_spend(&task->stage, kf_cost_leverages(&task->problem, (double)curvature->hessian.size, (double)points));
+}
+
 /* Marks those of the points from .. to-1 whose leverage is too high. R^2 is small enough where t is below a half: |g|_{H^-1} is
  * about sqrt(2 target). */
 static void mark(struct kf_curvature *curvature, size_t from, size_t to, double target, double times)
@@ -110,10 +115,10 @@ static size_t leave_out(struct kf_curvature *curvature, const struct kf_problem 
 
 /* At least the largest leverage of the first `count` points in H, and hardly more. What is known of each is an upper bound once
  * multiplied by `inflation`, so that only those have to be measured that may be larger than the largest by far. */
-static double largest_leverage(struct kf_curvature *curvature, const struct kf_problem *problem, size_t count)
+static double largest_leverage(struct kf_curvature *curvature, struct kf_task *task, size_t count)
 {
     double *known = curvature->leverages.of, most = 0, unmeasured = 0;
-    size_t first = 0;
+    size_t first = 0, measured = 0;
     for (size_t j = 1; j < count; j++)
         if (known[j] > known[first])
             first = j;
@@ -125,10 +130,12 @@ static double largest_leverage(struct kf_curvature *curvature, const struct kf_p
             unmeasured = fmax(unmeasured, known[j] * curvature->leverages.inflation);
             continue;
         }
-        double now = kf_leverage(curvature, problem, j);
+        double now = kf_leverage(curvature, &task->problem, j);
         known[j] = now / curvature->leverages.inflation;
         most = fmax(most, now);
+        measured++;
     }
+    spend(curvature, task, measured);
     return fmax(most, unmeasured);
 }
 
@@ -230,7 +237,7 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_task *task, d
     memset(curvature->leverages.of, 0, points * sizeof *curvature->leverages.of);
     if (!invert_somehow(curvature, task))
         return false;
-    measure(curvature, &task->problem, 0, points);
+    spend(curvature, task, measure(curvature, &task->problem, 0, points));
     mark(curvature, 0, points, target, LEVERAGE_TIMES);
     if (leave_out(curvature, &task->problem, 0, points) > 0) {
         if (is_worn(curvature) && !assemble_anew(curvature, task)) {
@@ -239,7 +246,7 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_task *task, d
         }
         if (!curvature->hessian.type->invert(&curvature->hessian))
             return false;
-        measure(curvature, &task->problem, 0, points);
+        spend(curvature, task, measure(curvature, &task->problem, 0, points));
     }
     curvature->leverages.inflation = 1;
     curvature->leverages.measured = curvature->weight;
@@ -262,14 +269,14 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_task *task)
         return false;
     curvature->leverages.inflation *= 1 + 2 * curvature->hessian.slack;
     memset(curvature->leverages.of + known, 0, (points - known) * sizeof *curvature->leverages.of);
-    measure(curvature, &task->problem, known, points);
+    spend(curvature, task, measure(curvature, &task->problem, known, points));
     for (size_t j = known; j < points; j++)
         curvature->leverages.of[j] /= curvature->leverages.inflation;
     double lost = leave_out_more(curvature, &task->problem, points);
     if (lost > 0 && !curvature->hessian.type->invert(&curvature->hessian))
         return false;
     curvature->leverages.inflation *= (1 + 2 * curvature->hessian.slack) / (1 - lost);
-    curvature->leverages.largest = largest_leverage(curvature, &task->problem, points);
+    curvature->leverages.largest = largest_leverage(curvature, task, points);
     return true;
 }
 

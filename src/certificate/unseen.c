@@ -42,7 +42,7 @@ static bool foresee_moves(struct kf_task *task, struct kf_certificate *certifica
     kf_single_scores(&task->problem.objective, direction, 0, count, slopes->trial);
     if (kf_is_modelled(certificate))
         kf_add(count, 1, slopes->moved, slopes->trial);
-    kf_spend(&task->stage, 0.3 * (double)task->problem.points.entries);
+    kf_spend(&task->stage, kf_cost_pass(&task->problem));
     return true;
 }
 
