@@ -151,8 +151,7 @@ int run_compare(struct arguments *arguments)
 {
     struct comparison comparison = {.arguments = arguments, .runs = arguments->runs};
     comparison.has_optimum = !is_network(arguments->options);
-    comparison.epsilon =
-        comparison.has_optimum ? strtod(keepfit_options_get(arguments->options, "epsilon"), NULL) : NAN;
+    comparison.epsilon = comparison.has_optimum ? keepfit_options_get_number(arguments->options, "epsilon") : NAN;
     comparison.skip = strcmp(keepfit_options_get(arguments->options, "on-error"), "skip") == 0;
     int code = check_gap(arguments);
     if (code == EXIT_DONE)

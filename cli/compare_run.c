@@ -145,7 +145,7 @@ static keepfit_status make_fit(const struct contestant *contestant, uint64_t see
 static int run_one(struct work *work, size_t run, double *optima)
 {
     struct comparison *comparison = work->comparison;
-    uint64_t seed = strtoull(keepfit_options_get(comparison->contestants[0].options, "seed"), NULL, 10) + run;
+    uint64_t seed = keepfit_options_get_integer(comparison->contestants[0].options, "seed") + run;
     keepfit_stream *stream = NULL;
     keepfit_error error = {.message = ""};
     keepfit_status status = keepfit_stream_reorder(comparison->stream, seed, &stream, &error);
@@ -194,7 +194,7 @@ int compare_run(struct comparison *comparison)
     progress_start(&work.progress, comparison->arguments->quiet);
     work.stages_all = comparison->info.total * comparison->runs * comparison->contestant_count;
     pthread_mutex_init(&work.lock, NULL);
-    size_t threads = strtoull(keepfit_options_get(comparison->arguments->options, "threads"), NULL, 10), started = 0;
+    size_t threads = keepfit_options_get_integer(comparison->arguments->options, "threads"), started = 0;
     if (threads == 0)
         threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (threads > comparison->runs)

@@ -138,7 +138,7 @@ static void print_json(const struct comparison *comparison, const struct report_
             const char *name;
             double number;
         } fields[] = {{"lambda", report->lambda},
-                      {"epsilon", strtod(keepfit_options_get(comparison->contestants[k].options, "epsilon"), NULL)},
+                      {"epsilon", keepfit_options_get_number(comparison->contestants[k].options, "epsilon")},
                       {"stages", stages},
                       {"features", (double)report->features},
                       {"runs", (double)row->runs},

@@ -176,7 +176,7 @@ int run_generate(struct arguments *arguments)
     unsigned traits = keepfit_loss_traits(keepfit_options_get(arguments->options, "loss"));
     bool many = traits & KEEPFIT_LOSS_MANY_CLASSES;
     struct recipe recipe = {
-        .source = {strtoull(keepfit_options_get(arguments->options, "seed"), NULL, 10)},
+        .source = {keepfit_options_get_integer(arguments->options, "seed")},
         .rows = arguments->rows,
         .features = arguments->features,
         .nnz = arguments->nnz ? arguments->nnz : arguments->features,

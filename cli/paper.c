@@ -12,7 +12,7 @@ int run_reproduce(struct arguments *arguments)
                                         .out = arguments->out,
                                         .quick = arguments->quick,
                                         .quiet = arguments->quiet,
-                                        .seed = strtoull(keepfit_options_get(options, "seed"), NULL, 10),
-                                        .threads = strtoull(keepfit_options_get(options, "threads"), NULL, 10)};
+                                        .seed = keepfit_options_get_integer(options, "seed"),
+                                        .threads = keepfit_options_get_integer(options, "threads")};
     return reproduce(&wanted);
 }

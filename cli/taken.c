@@ -50,7 +50,7 @@ static void print_intercept(keepfit_options *options)
         printf("bias %s\n", keepfit_options_get(options, "bias"));
     else if (is_network(options))
         printf("with biases in both layers\n");
-    else if (strcmp(keepfit_options_get(options, "intercept"), "true") == 0)
+    else if (keepfit_options_get_flag(options, "intercept"))
         printf("with an intercept\n");
     else
         printf("no intercept%s\n", keepfit_options_given(options, "intercept")

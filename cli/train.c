@@ -259,7 +259,7 @@ static int finish(struct training *training)
         return training->broken.status ? fail_status(training->broken.status, training->broken.message) : code;
     if (skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)skipped);
-    training->columns.centred = strcmp(keepfit_options_get(arguments->options, "intercept"), "true") == 0;
+    training->columns.centred = keepfit_options_get_flag(arguments->options, "intercept");
     if (!arguments->quiet)
         columns_warn(&training->columns, info.name);
     if (!arguments->quiet)
@@ -281,7 +281,7 @@ static uint64_t expected_points(const struct training *training)
 {
     keepfit_stream_info info;
     keepfit_stream_describe(training->stream, &info);
-    uint64_t limit = strtoull(keepfit_options_get(training->arguments->options, "limit"), NULL, 10);
+    uint64_t limit = keepfit_options_get_integer(training->arguments->options, "limit");
     return info.total || limit > TRACE_UNKNOWN_TOTAL ? info.total : limit;
 }
 
@@ -318,7 +318,7 @@ static bool take_options(struct training *training)
         return false;
     keepfit_options_free(training->arguments->options);
     training->arguments->options = options;
-    training->epsilon = strtod(keepfit_options_get(options, "epsilon"), NULL);
+    training->epsilon = keepfit_options_get_number(options, "epsilon");
     return true;
 }
 

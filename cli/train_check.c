@@ -111,7 +111,7 @@ int train_check_scale(const struct arguments *arguments)
     bool columns = strcmp(scale, "columns") == 0 || strcmp(scale, "minmax") == 0;
     char kind[16];
     snprintf(kind, sizeof kind, "%s", scale);
-    bool shuffle = strcmp(keepfit_options_get(options, "shuffle"), "true") == 0;
+    bool shuffle = keepfit_options_get_flag(options, "shuffle");
     bool limited = *keepfit_options_get(options, "limit") && !shuffle; /* which comes behind the shuffle */
     if (!arguments->positional_count || !train_is_live(arguments))
         return EXIT_DONE;

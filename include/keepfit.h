@@ -53,26 +53,31 @@ extern "C" {
 /* The version of the library that is running, e.g. "0.1.0"; compare with KEEPFIT_VERSION_STRING. */
 KEEPFIT_API const char *keepfit_version(void);
 
-/* Every outcome of a call: X(name, sentence). */
+/* What a call returns: X(name, number, sentence). The numbers stay what they are. Those below KEEPFIT_FAILURES are no
+ * failures: the call did what it should, and says that there is nothing more, or not all of it. */
+#define KEEPFIT_FAILURES 16
 #define KEEPFIT_STATUS_LIST(X)                                                                                         \
-    X(OK, "done")                                                                                                      \
-    X(END, "the stream has no more points")                                                                            \
-    X(NO_MEMORY, "out of memory")                                                                                      \
-    X(USAGE, "an option or argument is wrong")                                                                         \
-    X(DATA, "the input data is bad")                                                                                   \
-    X(IO, "reading or writing failed")                                                                                 \
-    X(CORRUPT, "the file is damaged or not of this kind")                                                              \
-    X(DIVERGED, "the iterate is no longer finite")                                                                     \
-    X(STOPPED, "stopped on request")                                                                                   \
-    X(UNSOLVED, "the optimum could not be computed to the precision asked for")                                        \
-    X(CALLBACK, "a user-written objective reported a failure")
+    X(OK, 0, "done")                                                                                                   \
+    X(END, 1, "the stream has no more points")                                                                         \
+    X(STOPPED, 2, "stopped on request")                                                                                \
+    X(UNSOLVED, 3, "the optimum could not be computed to the precision asked for")                                     \
+    X(NO_MEMORY, 16, "out of memory")                                                                                  \
+    X(USAGE, 17, "an option or argument is wrong")                                                                     \
+    X(DATA, 18, "the input data is bad")                                                                               \
+    X(IO, 19, "reading or writing failed")                                                                             \
+    X(CORRUPT, 20, "the file is damaged or not of this kind")                                                          \
+    X(DIVERGED, 21, "the iterate is no longer finite")                                                                 \
+    X(CALLBACK, 22, "a user-written objective reported a failure")
 
 typedef enum keepfit_status {
-#define KEEPFIT_STATUS_ENUM(name, sentence) KEEPFIT_##name,
+#define KEEPFIT_STATUS_ENUM(name, number, sentence) KEEPFIT_##name = number,
     KEEPFIT_STATUS_LIST(KEEPFIT_STATUS_ENUM)
 #undef KEEPFIT_STATUS_ENUM
 } keepfit_status;
 
+/* Whether the call failed. What is no status of this version (a newer library may have more) is a failure from
+ * KEEPFIT_FAILURES on, like those that are known. */
+KEEPFIT_API bool keepfit_failed(keepfit_status status);
 /* "DATA" and "the input data is bad"; for a number that is no status, "UNKNOWN" and a sentence saying so. */
 KEEPFIT_API const char *keepfit_status_name(keepfit_status status);
 KEEPFIT_API const char *keepfit_status_sentence(keepfit_status status);
@@ -101,8 +106,20 @@ KEEPFIT_API keepfit_options *keepfit_options_copy(const keepfit_options *options
 KEEPFIT_API void keepfit_options_free(keepfit_options *options);
 KEEPFIT_API keepfit_status keepfit_options_set(keepfit_options *options, const char *key, const char *value,
                                                keepfit_error *error);
-/* The value as text that reads back exactly; NULL for an unknown key. Lives until the next call on options. */
-KEEPFIT_API const char *keepfit_options_get(keepfit_options *options, const char *key);
+/* The same without a text, for options of the type REAL, COUNT or FLAG. KEEPFIT_USAGE: there is no such option, it is of another
+ * type, or the value is out of its bounds (keepfit_option_find tells them). */
+KEEPFIT_API keepfit_status keepfit_options_set_number(keepfit_options *options, const char *key, double value,
+                                                      keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_options_set_integer(keepfit_options *options, const char *key, uint64_t value,
+                                                       keepfit_error *error);
+KEEPFIT_API keepfit_status keepfit_options_set_flag(keepfit_options *options, const char *key, bool value,
+                                                    keepfit_error *error);
+/* The value as text that reads back exactly; NULL for an unknown key. Lives until the option is set again. */
+KEEPFIT_API const char *keepfit_options_get(const keepfit_options *options, const char *key);
+/* The value itself. An option of the type that is absent, and one that is unknown or of another type, is NaN, 0 or false. */
+KEEPFIT_API double keepfit_options_get_number(const keepfit_options *options, const char *key);
+KEEPFIT_API uint64_t keepfit_options_get_integer(const keepfit_options *options, const char *key);
+KEEPFIT_API bool keepfit_options_get_flag(const keepfit_options *options, const char *key);
 /* A flag that a signal handler or another thread may raise (make it non-zero). Streams opened with these options look at
  * it while they wait for input, and then fail with KEEPFIT_STOPPED. NULL: none. It must outlive the streams. */
 KEEPFIT_API void keepfit_options_watch(keepfit_options *options, const volatile int *stop);
@@ -251,11 +268,11 @@ KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *repo
 
 /* Why nothing is proved of this fit, whatever points come. */
 typedef enum keepfit_no_proof {
-    KEEPFIT_PROVES,     /* it is, as far as the report says */
-    KEEPFIT_NOT_CONVEX, /* a network */
-    KEEPFIT_NO_LAMBDA,  /* lambda is 0 */
-    KEEPFIT_NO_PROMISE, /* the method promises nothing */
-    KEEPFIT_ESTIMATES   /* guarantee "estimate" */
+    KEEPFIT_PROVES = 0,     /* it is, as far as the report says */
+    KEEPFIT_NOT_CONVEX = 1, /* a network */
+    KEEPFIT_NO_LAMBDA = 2,  /* lambda is 0 */
+    KEEPFIT_NO_PROMISE = 3, /* the method promises nothing */
+    KEEPFIT_ESTIMATES = 4   /* guarantee "estimate" */
 } keepfit_no_proof;
 
 /* *reason (may be NULL) is what follows "nothing is proved: ", or "". */
@@ -504,7 +521,11 @@ typedef enum keepfit_disk_access {
     KEEPFIT_DISK_EXCLUSIVE = 4 /* with CREATE: -EEXIST if it is there */
 } keepfit_disk_access;
 
-typedef enum keepfit_disk_kind { KEEPFIT_DISK_FILE, KEEPFIT_DISK_FOLDER, KEEPFIT_DISK_OTHER } keepfit_disk_kind;
+typedef enum keepfit_disk_kind {
+    KEEPFIT_DISK_FILE = 0,
+    KEEPFIT_DISK_FOLDER = 1,
+    KEEPFIT_DISK_OTHER = 2
+} keepfit_disk_kind;
 
 typedef struct keepfit_disk {
     uint32_t version; /* KEEPFIT_DISK_VERSION: the table's layout; another one is refused */
@@ -553,11 +574,11 @@ KEEPFIT_API keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_b
 /* ---- 8. What this build offers ---- */
 
 typedef enum keepfit_family {
-    KEEPFIT_METHODS,
-    KEEPFIT_LOSSES,
-    KEEPFIT_DOMAINS,
-    KEEPFIT_FORMATS,
-    KEEPFIT_FEATURES
+    KEEPFIT_METHODS = 0,
+    KEEPFIT_LOSSES = 1,
+    KEEPFIT_DOMAINS = 2,
+    KEEPFIT_FORMATS = 3,
+    KEEPFIT_FEATURES = 4
 } keepfit_family;
 
 typedef struct keepfit_entry {
@@ -580,11 +601,11 @@ typedef enum keepfit_loss_trait {
 KEEPFIT_API unsigned keepfit_loss_traits(const char *name);
 
 typedef enum keepfit_option_type {
-    KEEPFIT_REAL,
-    KEEPFIT_COUNT,
-    KEEPFIT_CHOICE,
-    KEEPFIT_TEXT,
-    KEEPFIT_FLAG
+    KEEPFIT_REAL = 0,
+    KEEPFIT_COUNT = 1,
+    KEEPFIT_CHOICE = 2,
+    KEEPFIT_TEXT = 3,
+    KEEPFIT_FLAG = 4
 } keepfit_option_type;
 
 typedef struct keepfit_option {
@@ -595,8 +616,13 @@ typedef struct keepfit_option {
     const char *help;    /* one or two sentences */
     const char *choices; /* CHOICE: "squared|logistic|..."; otherwise NULL */
     keepfit_option_type type;
+    bool above;         /* the value is above `least`, never equal to it */
+    double least, most; /* REAL and COUNT: the bounds; CHOICE: those of the number behind a colon; otherwise 0 */
 } keepfit_option;
+/* Option k, from 0; false past the last. */
 KEEPFIT_API bool keepfit_option_entry(size_t k, keepfit_option *option);
+/* The option of that key; false: there is none. */
+KEEPFIT_API bool keepfit_option_find(const char *key, keepfit_option *option);
 
 /* "Did you mean": of the names that are offered, the one that a misspelt word is nearest to, if any is near enough. Capital
  * letters, and _ for -, do not count; a word that is the beginning of a name is near. Begin with {.word = word}. */

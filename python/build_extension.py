@@ -19,10 +19,10 @@ extern "Python" int keepfit_python_curvature(void *, const keepfit_point *, doub
 
 def declarations(header):
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
-    statuses = re.findall(r"X\((\w+), \"", text)
+    statuses = re.findall(r"X\((\w+), (\d+), \"", text)
     text = re.sub(r"\\\n", "", text)
     text = re.sub(r"#define KEEPFIT_STATUS_ENUM.*\n\s*KEEPFIT_STATUS_LIST\(KEEPFIT_STATUS_ENUM\)",
-                  ",\n".join("KEEPFIT_" + name for name in statuses), text)
+                  ",\n".join("KEEPFIT_%s = %s" % status for status in statuses), text)
     for name, number in re.findall(r"^#define (KEEPFIT_\w+) (\d+)$", text, re.M):  # lengths of arrays
         text = text.replace("[%s]" % name, "[%s]" % number)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.M)

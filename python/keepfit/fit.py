@@ -160,8 +160,7 @@ class Fit:
 
     def _refuse_scaled(self, journal) -> None:
         """The command scales rows before they reach the journal; nobody would scale these."""
-        options = ffi.gc(lib.keepfit_options_copy(lib.keepfit_fit_options(self.handle)), lib.keepfit_options_free)
-        scale = text(lib.keepfit_options_get(options, b"scale"))
+        scale = text(lib.keepfit_options_get(lib.keepfit_fit_options(self.handle), b"scale"))
         if scale != "none":
             raise ValueError("the rows in the journal %r were scaled by the command (--scale %s), and rows from here would not be: "
                              "go on with the command" % (journal, scale))

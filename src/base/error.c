@@ -4,28 +4,39 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    const char *sentence;
-} statuses[] = {
-#define KF_STATUS_ROW(name, sentence) {#name, sentence},
+struct status {
+    keepfit_status status;
+    const char *name, *sentence;
+};
+
+static const struct status statuses[] = {
+#define KF_STATUS_ROW(name, number, sentence) {KEEPFIT_##name, #name, sentence},
     KEEPFIT_STATUS_LIST(KF_STATUS_ROW)
 #undef KF_STATUS_ROW
 };
 
-static bool is_status(keepfit_status status)
+static const struct status *find(keepfit_status status)
 {
-    return (int)status >= 0 && (size_t)status < sizeof statuses / sizeof statuses[0];
+    static const struct status none = {KEEPFIT_OK, "UNKNOWN", "this number is not a keepfit status"};
+    for (size_t k = 0; k < sizeof statuses / sizeof statuses[0]; k++)
+        if (statuses[k].status == status)
+            return &statuses[k];
+    return &none;
 }
 
 const char *keepfit_status_name(keepfit_status status)
 {
-    return is_status(status) ? statuses[status].name : "UNKNOWN";
+    return find(status)->name;
 }
 
 const char *keepfit_status_sentence(keepfit_status status)
 {
-    return is_status(status) ? statuses[status].sentence : "this number is not a keepfit status";
+    return find(status)->sentence;
+}
+
+bool keepfit_failed(keepfit_status status)
+{
+    return (int)status >= KEEPFIT_FAILURES || (int)status < 0;
 }
 
 const char *keepfit_version(void)

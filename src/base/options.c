@@ -15,35 +15,33 @@
 struct row {
     keepfit_option shown;
     size_t offset;
-    double least, most; /* inclusive; for REAL and COUNT, and the number of a CHOICE such as "network:H" */
-    bool above;         /* the least is itself excluded */
-    size_t number;      /* CHOICE: where the number after the colon goes; 0 where no choice has one */
+    size_t number; /* CHOICE: where the number after the colon goes; 0 where no choice has one */
 };
 
 #define AT(field) offsetof(struct keepfit_options, field)
 #define REAL(key, value, initial, group, field, least, most, above, help)                                              \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_REAL}, AT(field), least, most, above, 0                       \
+        {key, value, initial, group, help, NULL, KEEPFIT_REAL, above, least, most}, AT(field), 0                       \
     }
 #define COUNT(key, value, initial, group, field, least, most, help)                                                    \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_COUNT}, AT(field), least, most, false, 0                      \
+        {key, value, initial, group, help, NULL, KEEPFIT_COUNT, false, least, most}, AT(field), 0                      \
     }
 #define CHOICE(key, choices, initial, group, field, help)                                                              \
     {                                                                                                                  \
-        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), 0, 0, false, 0                       \
+        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE, false, 0, 0}, AT(field), 0                       \
     }
 #define CHOICE_WITH_NUMBER(key, choices, initial, group, field, number, least, most, help)                             \
     {                                                                                                                  \
-        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE}, AT(field), least, most, false, AT(number)       \
+        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE, false, least, most}, AT(field), AT(number)       \
     }
 #define TEXT(key, value, initial, group, field, help)                                                                  \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_TEXT}, AT(field), 0, 0, false, 0                              \
+        {key, value, initial, group, help, NULL, KEEPFIT_TEXT, false, 0, 0}, AT(field), 0                              \
     }
 #define FLAG(key, group, field, help)                                                                                  \
     {                                                                                                                  \
-        {key, "", "false", group, help, NULL, KEEPFIT_FLAG}, AT(field), 0, 0, false, 0                                 \
+        {key, "", "false", group, help, NULL, KEEPFIT_FLAG, false, 0, 0}, AT(field), 0                                 \
     }
 
 static const struct row table[] = {
@@ -185,9 +183,22 @@ static const struct row *find(const char *key)
     return NULL;
 }
 
+bool keepfit_option_find(const char *key, keepfit_option *option)
+{
+    const struct row *row = find(key);
+    if (row)
+        *option = row->shown;
+    return row;
+}
+
 static void *field_of(keepfit_options *options, const struct row *row)
 {
     return (char *)options + row->offset;
+}
+
+static const void *value_of(const keepfit_options *options, const struct row *row)
+{
+    return (const char *)options + row->offset;
 }
 
 /* The place of `value` within "a|b|c", or -1. A choice "d:N" is met by "d:" and anything, which *number is set to. */
@@ -221,28 +232,32 @@ static keepfit_status refuse(const struct row *row, const char *value, keepfit_e
         if (row->number)
             return kf_fail(error, KEEPFIT_USAGE,
                            "{%s}: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)%s", key, value,
-                           row->shown.choices, row->least, row->most, keepfit_guess_hint(&guess, ""));
+                           row->shown.choices, row->shown.least, row->shown.most, keepfit_guess_hint(&guess, ""));
         return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is none of %s%s", key, value, row->shown.choices,
                        keepfit_guess_hint(&guess, ""));
     case KEEPFIT_FLAG:
         return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is neither true nor false", key, value);
     case KEEPFIT_COUNT:
         return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is not a whole number from %.0f to %.0f", key, value,
-                       row->least, row->most);
+                       row->shown.least, row->shown.most);
     default:
         return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is not a number %s %s and at most %s", key, value,
-                       row->above ? "above" : "of at least", kf_write_real(least, row->least),
-                       kf_write_real(most, row->most));
+                       row->shown.above ? "above" : "of at least", kf_write_real(least, row->shown.least),
+                       kf_write_real(most, row->shown.most));
     }
+}
+
+/* NaN is in no bounds. */
+static bool is_within(const struct row *row, double value)
+{
+    return value >= row->shown.least && value <= row->shown.most && !(row->shown.above && value == row->shown.least);
 }
 
 static bool read_real(const struct row *row, const char *value, double *field)
 {
     const char *end = value + strlen(value), *stop;
     double number;
-    if (kf_read_real(value, end, &number, &stop) != KF_NUMBER_OK || stop != end)
-        return false;
-    if (number < row->least || number > row->most || (row->above && number == row->least))
+    if (kf_read_real(value, end, &number, &stop) != KF_NUMBER_OK || stop != end || !is_within(row, number))
         return false;
     *field = number;
     return true;
@@ -252,9 +267,7 @@ static bool read_count(const struct row *row, const char *value, uint64_t *field
 {
     const char *end = value + strlen(value), *stop;
     uint64_t number;
-    if (kf_read_count(value, end, &number, &stop) != KF_NUMBER_OK || stop != end)
-        return false;
-    if ((double)number < row->least || (double)number > row->most)
+    if (kf_read_count(value, end, &number, &stop) != KF_NUMBER_OK || stop != end || !is_within(row, (double)number))
         return false;
     *field = number;
     return true;
@@ -277,6 +290,45 @@ static bool read_flag(const char *value, bool *field)
 {
     *field = strcmp(value, "true") == 0;
     return *field || strcmp(value, "false") == 0;
+}
+
+static void write_choice(char text[KF_OPTION_TEXT], const struct row *row, int place, uint64_t number)
+{
+    const char *at = row->shown.choices;
+    for (; place > 0; place--)
+        at = strchr(at, '|') + 1;
+    size_t span = strcspn(at, "|"), name = strcspn(at, ":|");
+    if (name == span)
+        snprintf(text, KF_OPTION_TEXT, "%.*s", (int)span, at);
+    else
+        snprintf(text, KF_OPTION_TEXT, "%.*s:%llu", (int)name, at, (unsigned long long)number);
+}
+
+/* What keepfit_options_get will hand out; a TEXT is handed out itself. */
+static void write_text(keepfit_options *options, const struct row *row)
+{
+    const void *field = value_of(options, row);
+    char *text = options->text[row - table];
+    *text = '\0';
+    switch (row->shown.type) {
+    case KEEPFIT_REAL:
+        if (!isnan(*(const double *)field))
+            kf_write_real(text, *(const double *)field);
+        break;
+    case KEEPFIT_COUNT:
+        if (*(const uint64_t *)field != 0 || *row->shown.initial)
+            snprintf(text, KF_OPTION_TEXT, "%llu", (unsigned long long)*(const uint64_t *)field);
+        break;
+    case KEEPFIT_CHOICE:
+        write_choice(text, row, *(const int *)field,
+                     row->number ? *(const uint64_t *)((const char *)options + row->number) : 0);
+        break;
+    case KEEPFIT_FLAG:
+        snprintf(text, KF_OPTION_TEXT, "%s", *(const bool *)field ? "true" : "false");
+        break;
+    case KEEPFIT_TEXT:
+        break;
+    }
 }
 
 /* An empty value stands for "absent" where that is the default. */
@@ -313,7 +365,10 @@ static keepfit_status assign(keepfit_options *options, const struct row *row, co
         break;
     }
     }
-    return good ? KEEPFIT_OK : refuse(row, value, error);
+    if (!good)
+        return refuse(row, value, error);
+    write_text(options, row);
+    return KEEPFIT_OK;
 }
 
 keepfit_options *keepfit_options_create(void)
@@ -384,45 +439,104 @@ keepfit_status keepfit_options_set(keepfit_options *options, const char *key, co
     return kf_options_put(options, key, value, true, error);
 }
 
-static const char *write_choice(keepfit_options *options, const struct row *row)
+static const char *kind_of(keepfit_option_type type)
 {
-    const char *at = row->shown.choices;
-    for (int skip = *(const int *)field_of(options, row); skip > 0; skip--)
-        at = strchr(at, '|') + 1;
-    size_t span = strcspn(at, "|"), name = strcspn(at, ":|");
-    if (name == span)
-        snprintf(options->text, sizeof options->text, "%.*s", (int)span, at);
-    else
-        snprintf(options->text, sizeof options->text, "%.*s:%llu", (int)name, at,
-                 (unsigned long long)*(const uint64_t *)((const char *)options + row->number));
-    return options->text;
+    static const char *const kinds[] = {[KEEPFIT_REAL] = "a number",
+                                        [KEEPFIT_COUNT] = "a whole number",
+                                        [KEEPFIT_CHOICE] = "one of several words",
+                                        [KEEPFIT_TEXT] = "a text",
+                                        [KEEPFIT_FLAG] = "a flag"};
+    return kinds[type];
 }
 
-const char *keepfit_options_get(keepfit_options *options, const char *key)
+/* The option of a key, for a value of that type. */
+static keepfit_status find_typed(const char *key, keepfit_option_type type, const struct row **row,
+                                 keepfit_error *error)
+{
+    *row = find(key);
+    if (!*row)
+        return refuse_key(key, error);
+    keepfit_option_type wanted = (*row)->shown.type;
+    if (wanted != type)
+        return kf_fail(error, KEEPFIT_USAGE, "{%s}: is %s, and was given %s", key, kind_of(wanted), kind_of(type));
+    return KEEPFIT_OK;
+}
+
+/* The field has its new value. */
+static void set(keepfit_options *options, const struct row *row)
+{
+    write_text(options, row);
+    options->given[row - table] = true;
+}
+
+keepfit_status keepfit_options_set_number(keepfit_options *options, const char *key, double value, keepfit_error *error)
+{
+    const struct row *row;
+    char text[32];
+    keepfit_status status = find_typed(key, KEEPFIT_REAL, &row, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (!is_within(row, value))
+        return refuse(row, kf_write_real(text, value), error);
+    *(double *)field_of(options, row) = value;
+    set(options, row);
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_options_set_integer(keepfit_options *options, const char *key, uint64_t value,
+                                           keepfit_error *error)
+{
+    const struct row *row;
+    char text[32];
+    keepfit_status status = find_typed(key, KEEPFIT_COUNT, &row, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    if (!is_within(row, (double)value))
+        return refuse(row, text, error);
+    *(uint64_t *)field_of(options, row) = value;
+    set(options, row);
+    return KEEPFIT_OK;
+}
+
+keepfit_status keepfit_options_set_flag(keepfit_options *options, const char *key, bool value, keepfit_error *error)
+{
+    const struct row *row;
+    keepfit_status status = find_typed(key, KEEPFIT_FLAG, &row, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    *(bool *)field_of(options, row) = value;
+    set(options, row);
+    return KEEPFIT_OK;
+}
+
+const char *keepfit_options_get(const keepfit_options *options, const char *key)
 {
     const struct row *row = find(key);
     if (!row)
         return NULL;
-    const void *field = field_of(options, row);
-    char *text = options->text;
-    switch (row->shown.type) {
-    case KEEPFIT_REAL:
-        if (isnan(*(const double *)field))
-            return "";
-        return kf_write_real(text, *(const double *)field);
-    case KEEPFIT_COUNT:
-        if (*(const uint64_t *)field == 0 && !*row->shown.initial)
-            return "";
-        snprintf(text, sizeof options->text, "%llu", (unsigned long long)*(const uint64_t *)field);
-        return text;
-    case KEEPFIT_CHOICE:
-        return write_choice(options, row);
-    case KEEPFIT_FLAG:
-        return *(const bool *)field ? "true" : "false";
-    case KEEPFIT_TEXT:
-        return *(char *const *)field ? *(char *const *)field : "";
-    }
-    return NULL;
+    if (row->shown.type != KEEPFIT_TEXT)
+        return options->text[row - table];
+    const char *text = *(char *const *)value_of(options, row);
+    return text ? text : "";
+}
+
+double keepfit_options_get_number(const keepfit_options *options, const char *key)
+{
+    const struct row *row = find(key);
+    return row && row->shown.type == KEEPFIT_REAL ? *(const double *)value_of(options, row) : NAN;
+}
+
+uint64_t keepfit_options_get_integer(const keepfit_options *options, const char *key)
+{
+    const struct row *row = find(key);
+    return row && row->shown.type == KEEPFIT_COUNT ? *(const uint64_t *)value_of(options, row) : 0;
+}
+
+bool keepfit_options_get_flag(const keepfit_options *options, const char *key)
+{
+    const struct row *row = find(key);
+    return row && row->shown.type == KEEPFIT_FLAG && *(const bool *)value_of(options, row);
 }
 
 size_t kf_threads(const keepfit_options *options)

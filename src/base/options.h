@@ -6,6 +6,7 @@
 #include "keepfit.h"
 
 #define KF_OPTION_COUNT_MAX 64
+#define KF_OPTION_TEXT 32
 
 enum kf_setting { KF_SETTING_THEORY, KF_SETTING_PAPER, KF_SETTING_TUNED };
 enum kf_on_error { KF_ON_ERROR_STOP, KF_ON_ERROR_SKIP };
@@ -60,7 +61,8 @@ struct keepfit_options {
     const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
     bool looking;             /* the journal is only looked at: not locked, and nothing is written */
     bool given[KF_OPTION_COUNT_MAX];
-    char text[64]; /* what keepfit_options_get hands out for numbers */
+    char text[KF_OPTION_COUNT_MAX]
+             [KF_OPTION_TEXT]; /* the values as keepfit_options_get hands them out, but for texts */
 };
 
 /* keepfit_options_set, with a say in whether it counts as given. */

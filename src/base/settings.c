@@ -19,7 +19,7 @@ static bool is_remembered(const keepfit_option *option)
            strcmp(option->key, "scale") == 0;
 }
 
-char *kf_settings_write(keepfit_options *options, uint64_t base, const char *objective)
+char *kf_settings_write(const keepfit_options *options, uint64_t base, const char *objective)
 {
     size_t used = 0, capacity = 0, room = strlen(objective) + 64;
     char *text = NULL;

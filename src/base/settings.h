@@ -19,7 +19,7 @@ struct kf_settings {
 };
 
 /* To be freed; NULL: out of memory. */
-char *kf_settings_write(keepfit_options *options, uint64_t base, const char *objective);
+char *kf_settings_write(const keepfit_options *options, uint64_t base, const char *objective);
 /* Finds the parts; false: the text is none. */
 bool kf_settings_split(const char *text, size_t length, struct kf_settings *settings);
 /* Takes the options over. KEEPFIT_USAGE: one was given that says something else; from: what remembers them, for the message. */

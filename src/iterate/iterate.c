@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "iterate/task.h"
 #include "iterate/scaled.h"
-#include "iterate/whole.h"
 #include "objective/deferred.h"
 
 void kf_iterate_moved(struct kf_task *task)
@@ -128,122 +127,6 @@ void kf_load(struct kf_task *task)
 {
     if (task->iterate.scaled)
         kf_scaled_load(task);
-}
-
-/* x = keep*x - step*drift_scale*m, but for the free coordinates, which are not shrunk. */
-static void dense_shrink(struct kf_task *task, double keep, double step, double drift_scale)
-{
-    size_t free = task->problem.objective.free, rest = kf_size(&task->problem) - free;
-    double *x = task->iterate.x, *drift = task->iterate.drift;
-    if (drift_scale != 0) {
-        kf_add(free, -step * drift_scale, drift, x);
-        kf_blend(rest, keep, x + free, -step * drift_scale, drift + free);
-    } else {
-        kf_scale(rest, keep, x + free);
-    }
-}
-
-static void dense_step(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count)
-{
-    const struct kf_objective *objective = &task->problem.objective;
-    struct kf_iterate *iterate = &task->iterate;
-    if (iterate->needs & KF_NEEDS_BEFORE)
-        kf_copy(&task->problem, iterate->before_x, task->iterate.x);
-    dense_shrink(task, 1 - 2 * objective->lambda * step, step, drift_scale);
-    for (size_t k = 0; k < count; k++) {
-        objective->type->add(objective, -step * terms[k].scale, terms[k].point, terms[k].factors, task->iterate.x);
-        if (terms[k].drift != 0)
-            objective->type->add(objective, terms[k].drift, terms[k].point, terms[k].factors, iterate->drift);
-    }
-    kf_project(&task->problem, task->iterate.x);
-}
-
-void kf_step(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count)
-{
-    task->stage.steps++;
-    (task->iterate.scaled ? kf_scaled_step : dense_step)(task, step, drift_scale, terms, count);
-}
-
-/* A network's gradient and the remembered one are two terms. One that is renewed is put aside first. */
-static size_t network_terms(struct kf_task *task, const struct kf_view *x, const struct kf_sample *samples,
-                            size_t count, struct kf_term *terms)
-{
-    struct kf_objective *objective = &task->problem.objective;
-    size_t bytes = objective->type->factor_count(objective) * sizeof(double), made = 0;
-    for (size_t k = 0; k < count; k++) {
-        const struct kf_sample *sample = &samples[k];
-        double *now = task->vectors.factors[k], *then = sample->remembered;
-        kf_factors(objective, x, sample->point, now);
-        if (then && sample->renew) {
-            then = memcpy(task->vectors.factors[KF_SAMPLES_MOST + k], sample->remembered, bytes);
-            memcpy(sample->remembered, now, bytes);
-        }
-        terms[made++] = (struct kf_term){sample->scale, sample->drift, sample->point, now};
-        if (then)
-            terms[made++] = (struct kf_term){-sample->scale, -sample->drift, sample->point, then};
-    }
-    return made;
-}
-
-size_t kf_sample_terms(struct kf_task *task, const struct kf_view *x, const struct kf_sample *samples, size_t count,
-                       struct kf_term *terms)
-{
-    struct kf_objective *objective = &task->problem.objective;
-    if (objective->hidden)
-        return network_terms(task, x, samples, count, terms);
-    bool single = kf_is_single(objective);
-    size_t each = single ? 1 : objective->type->factor_count(objective);
-    for (size_t k = 0; k < count; k++) {
-        const struct kf_sample *sample = &samples[k];
-        double *now = task->vectors.factors[k];
-        if (single)
-            now[0] = kf_single_factor(objective, x, sample->point);
-        else
-            kf_factors(objective, x, sample->point, now);
-        for (size_t l = 0; sample->remembered && l < each; l++) {
-            double fresh = now[l];
-            now[l] -= sample->remembered[l];
-            if (sample->renew)
-                sample->remembered[l] = fresh;
-        }
-        terms[k] = (struct kf_term){sample->scale, sample->drift, sample->point, now};
-    }
-    return count;
-}
-
-void kf_step_sampled(struct kf_task *task, double step, double drift_scale, const struct kf_sample *samples,
-                     size_t count)
-{
-    if (kf_step_whole(task, step, drift_scale, samples, count))
-        return;
-    struct kf_term terms[KF_TERMS_MOST];
-    size_t made = kf_sample_terms(task, &task->iterate.view, samples, count, terms);
-    kf_sampler_refill(task); /* while the slopes are on their way */
-    kf_step(task, step, drift_scale, terms, made);
-}
-
-void kf_steps(struct kf_task *task, const struct kf_course *course)
-{
-    size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
-    kf_sampler_start(task, course->bound, course->count, course->table);
-    if (kf_steps_whole(task, course))
-        return;
-    for (uint64_t t = 0; t < course->count; t++) {
-        struct kf_sample samples[] = {course->drawn, course->other};
-        samples[0].point = kf_sampler_next(task);
-        samples[0].remembered = course->table ? course->table + samples[0].point * each : NULL;
-        kf_step_sampled(task, course->step, course->drift_scale, samples, course->with_other ? 2 : 1);
-    }
-}
-
-void kf_steps_of_table(struct kf_task *task, double step, double mean, size_t bound, double *table, uint64_t count)
-{
-    kf_steps(task, &(struct kf_course){.step = step,
-                                       .drift_scale = mean,
-                                       .bound = bound,
-                                       .count = count,
-                                       .drawn = {.scale = (double)bound * mean, .drift = 1, .renew = true},
-                                       .table = table});
 }
 
 double *kf_borrow(struct kf_task *task)

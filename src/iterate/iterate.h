@@ -1,4 +1,4 @@
-/* The iterate, and all that a method may do to it. Two representations behave alike:
+/* The iterate, and what may be done to it but for steps (step.h). Two representations behave alike:
  *
  *   dense   x as it is. Every step costs O(d). The reference, and the only choice for boxes, the simplex and user-written
  *           objectives.
@@ -16,20 +16,11 @@
 #ifndef KF_ITERATE_H
 #define KF_ITERATE_H
 
+#include "iterate/estimator.h"
+#include "iterate/sampler.h"
 #include "objective/objective.h"
 
 enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
-
-/* Points drawn ahead of their use. */
-#define KF_AHEAD_MOST 64 /* speed: bench/tuning.md */
-
-struct kf_sampler {
-    uint64_t left, bound, drawn, taken;
-    uint64_t ahead;
-    size_t ring[KF_AHEAD_MOST];
-    const double *table; /* remembered factors by point, `each` a point, asked for with the rows; or NULL */
-    size_t each;
-};
 
 struct kf_iterate {
     double *x; /* as a plain vector: itself where dense, otherwise after kf_read */
@@ -82,37 +73,6 @@ const double *kf_read(struct kf_task *task);
 /* The iterate becomes what task->iterate.x holds. The drift stays. */
 void kf_load(struct kf_task *task);
 
-/* One sampled gradient: point's factors, times scale in the step; times drift it joins the drift after the step. */
-struct kf_term {
-    double scale, drift;
-    size_t point;
-    const double *factors;
-};
-
-/* A point drawn for a step: its gradient at the iterate, less the remembered one if there is one, which it may replace. */
-struct kf_sample {
-    double scale, drift;
-    size_t point;
-    double *remembered; /* factors, or NULL */
-    bool renew;
-};
-
-#define KF_SAMPLES_MOST 2                   /* safety: room; asserted */
-#define KF_TERMS_MOST (2 * KF_SAMPLES_MOST) /* safety: room; asserted */
-
-/* What the samples stand for at x; the factors lie in task->vectors.factors. Counts one FO each. Gives the number of terms: one a
- * sample, or, where gradients cannot be subtracted by their factors, one more for each that is remembered. */
-size_t kf_sample_terms(struct kf_task *task, const struct kf_view *x, const struct kf_sample *samples, size_t count,
-                       struct kf_term *terms);
-
-/* kf_step with the samples' terms at the iterate. */
-void kf_step_sampled(struct kf_task *task, double step, double drift_scale, const struct kf_sample *samples,
-                     size_t count);
-
-/* x <- P( x - step * (2 lambda x + drift_scale * m + sum of terms) ), then the terms' share joins the drift. Counts one
- * step. */
-void kf_step(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count);
-
 /* The drift becomes the gradient sum of the first `count` points at x; remembered (may be NULL) takes their factors. */
 void kf_drift_recompute(struct kf_task *task, size_t count, double *remembered);
 /* A vector to use between stages, where memory counts: that of the mean, if there is one. To be given back. */
@@ -130,30 +90,5 @@ void kf_drift_read(struct kf_task *task, double *drift);
 void kf_average_begin(struct kf_task *task);
 void kf_average_add(struct kf_task *task, double weight);
 void kf_average_end(struct kf_task *task);
-
-/* Many steps alike, over points drawn uniformly from the first `bound`. */
-struct kf_course {
-    double step, drift_scale;
-    uint64_t bound, count;
-    struct kf_sample drawn; /* what all of them have; each has its own point, and its factors in the table */
-    double *table;          /* or NULL */
-    struct kf_sample other; /* a second sample, the same in all steps, */
-    bool with_other;        /* if there is one; neither then changes the drift */
-};
-void kf_steps(struct kf_task *task, const struct kf_course *course);
-/* Those of SAGA: the drift is the sum of a table over the first `bound` points, whose weight is 1/mean, and a sampled gradient
- * replaces the one in the table. */
-void kf_steps_of_table(struct kf_task *task, double step, double mean, size_t bound, double *table, uint64_t count);
-
-/* Points drawn uniformly from 0 .. bound-1, exactly `count` of them, a few ahead of their use so that their rows, and their
- * remembered factors in `table` (may be NULL), are on the way when they are needed; for networks more, whose products with v and m
- * are then computed together. */
-void kf_sampler_start(struct kf_task *task, uint64_t bound, uint64_t count, const double *table);
-size_t kf_sampler_next(struct kf_task *task);
-/* Draws what the next call would draw ahead, where something else is waited for. */
-void kf_sampler_refill(struct kf_task *task);
-/* The point that a sampler started now with this bound will draw first; draws nothing. For asking for it in time where a
- * stage has few steps. */
-size_t kf_sampler_foresee(const struct kf_task *task, uint64_t bound);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef KF_SCALED_H
 #define KF_SCALED_H
 
-#include "iterate/task.h"
+#include "iterate/step.h"
 
 /* v takes in what waits for it. */
 void kf_scaled_write(struct kf_task *task);

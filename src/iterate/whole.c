@@ -8,7 +8,7 @@
  *     next.(keep x + drift m + first a) = next.(keep x + drift m) + first (next.a)
  *
  * Where many steps are made at once they are computed in the same pass that moves x. */
-#include "iterate/whole.h"
+#include "iterate/step.h"
 
 #include "kernels/kernels.h"
 
@@ -37,38 +37,58 @@ static inline double find_change(const struct kf_objective *objective, const str
     return now - then;
 }
 
-bool kf_step_whole(struct kf_task *task, double step, double drift_scale, const struct kf_sample *samples, size_t count)
+static bool whole_fits(const struct kf_task *task, const struct kf_estimator *estimator)
+{
+    if (!is_whole(task) || estimator->count == 0)
+        return false;
+    for (size_t k = 0; k < estimator->count; k++)
+        if (!is_full(&task->problem, estimator->sample[k].point))
+            return false;
+    return true;
+}
+
+static void step_whole(struct kf_task *task, double step, const struct kf_estimator *estimator)
 {
     struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
+    const struct kf_sample *samples = estimator->sample;
     size_t size = kf_size(&task->problem);
     double *x = task->iterate.x, *drift = task->iterate.drift, change[KF_SAMPLES_MOST];
-    if (!is_whole(task))
-        return false;
-    for (size_t k = 0; k < count; k++)
-        if (!is_full(&task->problem, samples[k].point))
-            return false;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < estimator->count; k++) {
         const struct kf_place *place = &task->problem.points.place[samples[k].point];
         double z = kernels->dot(size, place->value, x);
         change[k] = find_change(objective, place, z, samples[k].remembered, samples[k].renew);
     }
     kf_sampler_refill(task); /* while the slopes are on their way */
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < estimator->count; k++) {
         const double *row = task->problem.points.place[samples[k].point].value;
         double first = -step * samples[k].scale * change[k], second = samples[k].drift * change[k];
         if (k == 0)
-            kernels->advance(size, 1 - 2 * objective->lambda * step, -step * drift_scale, row, first, second, x, drift);
+            kernels->advance(size, 1 - 2 * objective->lambda * step, -step * estimator->drift_scale, row, first, second,
+                             x, drift);
         else
             kernels->add(size, first, row, x);
         if (k > 0 && samples[k].drift != 0)
             kernels->add(size, second, row, drift);
     }
-    objective->fo += count;
+    objective->fo += estimator->count;
     task->stage.steps++;
     if (!kf_domain_is_whole(&task->problem.domain))
         kf_project(&task->problem, x);
-    return true;
+}
+
+const struct kf_step_path kf_whole_path = {
+    .name = "full rows",
+    .estimators = "all",
+    .iterates = "dense, one output without a free intercept, each row that is sampled covers all of x; any domain",
+    .fits = whole_fits,
+    .step = step_whole,
+};
+
+static void count_steps(struct kf_task *task, const struct kf_course *course)
+{
+    task->problem.objective.fo += course->count * course->estimator.count;
+    task->stage.steps += course->count;
 }
 
 /* One drawn point a step. */
@@ -77,11 +97,12 @@ static void stride(struct kf_task *task, const struct kf_course *course)
     const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
     const struct kf_place *places = task->problem.points.place;
-    const struct kf_sample *drawn = &course->drawn;
+    const struct kf_sample *drawn = course->estimator.sample;
     size_t size = kf_size(&task->problem), point = kf_sampler_next(task);
     double *x = task->iterate.x, *m = task->iterate.drift, share = -course->step * drawn->scale;
-    double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->drift_scale;
+    double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->estimator.drift_scale;
     double z = kernels->dot(size, places[point].value, x);
+    count_steps(task, course);
     for (uint64_t t = 1;; t++) {
         const struct kf_place *place = &places[point];
         double *remembered = course->table ? course->table + point : NULL;
@@ -102,14 +123,15 @@ static void stride_both(struct kf_task *task, const struct kf_course *course)
 {
     const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
-    const struct kf_place *places = task->problem.points.place, *other = &places[course->other.point];
-    const struct kf_sample *samples[] = {&course->drawn, &course->other};
+    const struct kf_place *places = task->problem.points.place, *other = &places[course->estimator.sample[1].point];
+    const struct kf_sample *samples = course->estimator.sample;
     size_t size = kf_size(&task->problem), point = kf_sampler_next(task);
     double *x = task->iterate.x, *m = task->iterate.drift;
-    double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->drift_scale;
+    double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->estimator.drift_scale;
     double z = kernels->dot(size, places[point].value, x), z_other = kernels->dot(size, other->value, x);
     double on_m = kernels->dot(size, other->value, m), on_self = kernels->dot(size, other->value, other->value);
     double on_row = kernels->dot(size, other->value, places[point].value), on_x = z_other;
+    count_steps(task, course);
     for (uint64_t t = 1;; t++) {
         const struct kf_place *place = &places[point];
         double *remembered = course->table ? course->table + point : NULL, on[4];
@@ -119,9 +141,9 @@ static void stride_both(struct kf_task *task, const struct kf_course *course)
             on_x = kernels->dot(size, other->value, x);
         }
         double first =
-            -course->step * samples[0]->scale * find_change(objective, place, z, remembered, samples[0]->renew);
-        double second = -course->step * samples[1]->scale *
-                        find_change(objective, other, z_other, samples[1]->remembered, samples[1]->renew);
+            -course->step * samples[0].scale * find_change(objective, place, z, remembered, samples[0].renew);
+        double second = -course->step * samples[1].scale *
+                        find_change(objective, other, z_other, samples[1].remembered, samples[1].renew);
         kernels->advance_both(size, keep, drift, m, first, place->value, second, other->value, x);
         if (t == course->count)
             return;
@@ -131,13 +153,36 @@ static void stride_both(struct kf_task *task, const struct kf_course *course)
     }
 }
 
-bool kf_steps_whole(struct kf_task *task, const struct kf_course *course)
+static bool fits_all(const struct kf_task *task, const struct kf_course *course)
 {
-    bool all_full = task->problem.points.entries == (uint64_t)task->problem.points.count * kf_size(&task->problem);
-    if (!is_whole(task) || !all_full || !kf_domain_is_whole(&task->problem.domain) || course->count == 0)
-        return false;
-    (course->with_other ? stride_both : stride)(task, course);
-    task->problem.objective.fo += course->count * (course->with_other ? 2 : 1);
-    task->stage.steps += course->count;
-    return true;
+    const struct kf_points *points = &task->problem.points;
+    return course->count > 0 && is_whole(task) && kf_domain_is_whole(&task->problem.domain) &&
+           points->entries == (uint64_t)points->count * kf_size(&task->problem);
 }
+
+static bool stride_fits(const struct kf_task *task, const struct kf_course *course)
+{
+    return course->estimator.count == 1 && fits_all(task, course);
+}
+
+static bool stride_both_fits(const struct kf_task *task, const struct kf_course *course)
+{
+    const struct kf_sample *samples = course->estimator.sample;
+    return course->estimator.count == 2 && samples[0].drift == 0 && samples[1].drift == 0 && fits_all(task, course);
+}
+
+const struct kf_step_path kf_stride_path = {
+    .name = "full rows, many steps",
+    .estimators = "one sample, drawn",
+    .iterates = "dense in the whole space, one output without a free intercept, all rows cover all of x",
+    .fits_course = stride_fits,
+    .course = stride,
+};
+
+const struct kf_step_path kf_stride_both_path = {
+    .name = "full rows, many steps with the same second sample",
+    .estimators = "two samples, of which one is drawn; neither joins the drift",
+    .iterates = "dense in the whole space, one output without a free intercept, all rows cover all of x",
+    .fits_course = stride_both_fits,
+    .course = stride_both,
+};

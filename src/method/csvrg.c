@@ -117,14 +117,16 @@ static double step_at(const struct kf_task *task, const struct kf_csvrg *csvrg, 
     }
 }
 
-void kf_csvrg_samples(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u,
-                      struct kf_sample samples[2])
+/* Before u is drawn. */
+static struct kf_estimator estimator_of(const struct kf_problem *problem)
 {
-    const struct kf_objective *objective = &problem->objective;
-    size_t newest = problem->points.count - 1, each = objective->type->factor_count(objective);
-    double mean = kf_inverse_weight(objective);
-    samples[0] = (struct kf_sample){(double)newest * mean, 0, u, csvrg->remembered + u * each, false};
-    samples[1] = (struct kf_sample){.scale = mean, .point = newest};
+    return kf_estimate_continual(problem->points.count - 1, kf_inverse_weight(&problem->objective));
+}
+
+struct kf_estimator kf_csvrg_estimator(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u)
+{
+    size_t each = problem->objective.type->factor_count(&problem->objective);
+    return kf_estimate_at(estimator_of(problem), u, csvrg->remembered + u * each);
 }
 
 /* Whether the gradient that is remembered is charged as if it were computed, as the paper does. */
@@ -137,29 +139,22 @@ static bool charges_remembered(const struct kf_problem *problem)
 /* Steps of one length, of which the last is the output. */
 static void steps_alike(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t steps)
 {
-    struct kf_sample samples[2];
-    kf_csvrg_samples(&task->problem, csvrg, 0, samples);
     kf_steps(task, &(struct kf_course){.step = step_at(task, csvrg, 0),
-                                       .drift_scale = kf_inverse_weight(&task->problem.objective),
+                                       .estimator = estimator_of(&task->problem),
                                        .bound = task->problem.points.count - 1,
                                        .count = steps,
-                                       .drawn = samples[0],
-                                       .table = csvrg->remembered,
-                                       .other = samples[1],
-                                       .with_other = true});
+                                       .table = csvrg->remembered});
 }
 
 /* Steps whose mean is the output, or that become shorter. */
 static void steps_in_turn(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t steps, bool averaged)
 {
-    double mean = kf_inverse_weight(&task->problem.objective);
     kf_sampler_start(task, task->problem.points.count - 1, steps, csvrg->remembered);
     if (averaged)
         kf_average_begin(task);
     for (uint64_t t = 0; t < steps; t++) {
-        struct kf_sample samples[2];
-        kf_csvrg_samples(&task->problem, csvrg, kf_sampler_next(task), samples);
-        kf_step_sampled(task, step_at(task, csvrg, t), mean, samples, 2);
+        struct kf_estimator estimator = kf_csvrg_estimator(&task->problem, csvrg, kf_sampler_next(task));
+        kf_step(task, step_at(task, csvrg, t), &estimator);
         if (averaged)
             kf_average_add(task, kf_csvrg_output_weight(&task->problem, t));
     }
@@ -192,14 +187,15 @@ static double first_bound(struct kf_task *task, struct kf_csvrg *csvrg)
  * step costs the row's non-zeros, a look the whole dimension. */
 static void first_stage(struct kf_task *task, struct kf_csvrg *csvrg)
 {
-    double smoothness = kf_constant_smoothness(&task->problem), mean = kf_inverse_weight(&task->problem.objective);
+    double smoothness = kf_constant_smoothness(&task->problem);
+    struct kf_estimator only = kf_estimate_plainly(1, kf_inverse_weight(&task->problem.objective));
     if (task->problem.objective.hidden)
         return; /* one point has one class: there is nothing to learn, and nothing that could be proved */
     for (unsigned t = 0; t < FIRST_STAGE_STEPS && smoothness > 0; t++) {
         bool look = (t & (t + 1)) == 0;
         if (look && first_bound(task, csvrg) <= task->problem.options->epsilon / 2)
             break;
-        kf_step_sampled(task, 1 / smoothness, 0, &(struct kf_sample){.scale = mean, .point = 0}, 1);
+        kf_step(task, 1 / smoothness, &only);
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef KF_CSVRG_H
 #define KF_CSVRG_H
 
+#include "iterate/step.h"
 #include "method/constants.h"
 #include "method/method.h"
 
@@ -17,10 +18,8 @@ struct kf_csvrg {
     uint64_t full_stages; /* stages that computed full gradients */
 };
 
-/* The sampled part of the estimator for the drawn u (0 .. i-2): two samples, 2 FOs, since the third gradient is remembered.
- * The whole estimator is drift/W + 2 lambda x + their terms. */
-void kf_csvrg_samples(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u,
-                      struct kf_sample samples[2]);
+/* For the drawn u (0 .. i-2): two samples, 2 FOs, since the third gradient is remembered. */
+struct kf_estimator kf_csvrg_estimator(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u);
 
 double kf_csvrg_alpha(const struct kf_problem *problem, struct kf_csvrg *csvrg);
 uint64_t kf_csvrg_inner_steps(const struct kf_problem *problem, struct kf_csvrg *csvrg);

@@ -2,6 +2,7 @@
  * soon as the proved bound is at most epsilon (the gradient it computes anyway proves it), or after T steps. */
 #include <math.h>
 
+#include "iterate/step.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -34,7 +35,7 @@ static keepfit_status gd_settle(struct kf_task *task, void *state, struct kf_out
         outcome->proof = KF_PROOF_GRADIENT;
         if (outcome->bound <= task->problem.options->epsilon || t == gd->inner)
             return KEEPFIT_OK;
-        kf_step(task, step, kf_inverse_weight(&task->problem.objective), NULL, 0);
+        kf_step(task, step, &(struct kf_estimator){.drift_scale = kf_inverse_weight(&task->problem.objective)});
     }
 }
 

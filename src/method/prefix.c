@@ -49,20 +49,23 @@ void kf_prefix_archive(struct kf_task *task, struct kf_prefix *prefix, struct kf
     kf_archive_array(archive, &prefix->table, &prefix->table_capacity, prefix->count * each);
 }
 
-struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u)
+struct kf_estimator kf_prefix_estimator(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u)
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
-    double share = (double)prefix->count * inverse_weight(prefix);
-    return (struct kf_sample){share, 1, u, prefix->table + u * each, true};
+    return kf_estimate_at(kf_estimate_by_table(prefix->count, inverse_weight(prefix)), u, prefix->table + u * each);
 }
 
 void kf_prefix_step(struct kf_task *task, struct kf_prefix *prefix, double step, size_t u)
 {
-    struct kf_sample sample = kf_prefix_sample(&task->problem, prefix, u);
-    kf_step_sampled(task, step, inverse_weight(prefix), &sample, 1);
+    struct kf_estimator estimator = kf_prefix_estimator(&task->problem, prefix, u);
+    kf_step(task, step, &estimator);
 }
 
 void kf_prefix_draw(struct kf_task *task, struct kf_prefix *prefix, double step, uint64_t steps)
 {
-    kf_steps_of_table(task, step, inverse_weight(prefix), prefix->count, prefix->table, steps);
+    kf_steps(task, &(struct kf_course){.step = step,
+                                       .estimator = kf_estimate_by_table(prefix->count, inverse_weight(prefix)),
+                                       .bound = prefix->count,
+                                       .count = steps,
+                                       .table = prefix->table});
 }

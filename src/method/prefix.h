@@ -10,7 +10,7 @@
 #ifndef KF_PREFIX_H
 #define KF_PREFIX_H
 
-#include "iterate/task.h"
+#include "iterate/step.h"
 
 struct kf_prefix {
     double *table; /* factors, factor_count numbers a point */
@@ -27,8 +27,8 @@ void kf_prefix_take(struct kf_task *task, struct kf_prefix *prefix);
 /* Point j leaves the stream, and the table if it is there. */
 void kf_prefix_leave(struct kf_task *task, struct kf_prefix *prefix, size_t j);
 void kf_prefix_archive(struct kf_task *task, struct kf_prefix *prefix, struct kf_archive *archive);
-/* What a step on point u adds to drift/W + 2 lambda x. */
-struct kf_sample kf_prefix_sample(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u);
+/* Of a step on point u. */
+struct kf_estimator kf_prefix_estimator(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u);
 /* One step on point u. 1 FO. */
 void kf_prefix_step(struct kf_task *task, struct kf_prefix *prefix, double step, size_t u);
 /* `steps` steps on points drawn from the table. */

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "iterate/step.h"
 #include "method/constants.h"
 #include "method/method.h"
 
@@ -35,9 +36,12 @@ static keepfit_status saga_stage(struct kf_task *task, void *state, keepfit_erro
     size_t i = task->problem.points.count, each = objective->type->factor_count(objective);
     if (i > SIZE_MAX / each / sizeof(double) || !KF_RESERVE(saga->table, saga->table_capacity, i * each))
         return kf_fail_memory(error);
-    double mean = kf_inverse_weight(objective), step = kf_step_fixed(&task->problem, &saga->step);
     kf_drift_recompute(task, i, saga->table);
-    kf_steps_of_table(task, step, mean, i, saga->table, saga->inner);
+    kf_steps(task, &(struct kf_course){.step = kf_step_fixed(&task->problem, &saga->step),
+                                       .estimator = kf_estimate_by_table(i, kf_inverse_weight(objective)),
+                                       .bound = i,
+                                       .count = saga->inner,
+                                       .table = saga->table});
     return KEEPFIT_OK;
 }
 

@@ -5,6 +5,7 @@
  *
  * v tracks the loss's gradient; the regulariser, common to all f_u, is applied exactly. Departure: the next epoch starts
  * from the last iterate, not from one drawn at random among them. S = 10, T = 100, step 1/(3L). */
+#include "iterate/step.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -31,21 +32,22 @@ static keepfit_status sarah_stage(struct kf_task *task, void *state, keepfit_err
     struct sarah *sarah = state;
     struct kf_objective *objective = &task->problem.objective;
     size_t i = task->problem.points.count;
-    double mean = kf_inverse_weight(objective), step = kf_step_fixed(&task->problem, &sarah->step);
+    double step = kf_step_fixed(&task->problem, &sarah->step);
+    struct kf_estimator drift_alone = {.drift_scale = kf_inverse_weight(objective)};
     double *then = task->vectors.factors[KF_SAMPLES_MOST];
     for (uint64_t s = 0; s < sarah->outer; s++) {
         kf_drift_recompute(task, i, NULL);
-        kf_step(task, step, mean, NULL, 0);
+        kf_step(task, step, &drift_alone);
         kf_sampler_start(task, i, sarah->inner, NULL);
         for (uint64_t t = 0; t < sarah->inner; t++) {
             size_t u = kf_sampler_next(task);
             struct kf_term terms[KF_TERMS_MOST];
             kf_factors(objective, &task->iterate.before, u, then);
-            struct kf_sample sample = {(double)i, 0, u, then, false};
-            size_t made = kf_sample_terms(task, &task->iterate.view, &sample, 1, terms);
+            struct kf_estimator change = kf_estimate_at(kf_estimate_plainly(i, 1), u, then);
+            size_t made = kf_step_terms(task, &task->iterate.view, &change, terms);
             for (size_t k = 0; k < made; k++)
                 kf_drift_add(task, terms[k].scale, u, terms[k].factors);
-            kf_step(task, step, mean, NULL, 0);
+            kf_step(task, step, &drift_alone);
         }
     }
     return KEEPFIT_OK;

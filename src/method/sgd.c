@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "iterate/step.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -87,16 +88,16 @@ static keepfit_status stage(struct kf_task *task, void *state, keepfit_error *er
     size_t i = task->problem.points.count;
     if (sgd->sparse && !((double)sgd->previous * (1 + alpha_of(task, sgd)) < (double)i))
         return KEEPFIT_OK;
-    double share = (double)i * kf_inverse_weight(&task->problem.objective),
-           smoothness = kf_constant_smoothness(&task->problem);
+    double smoothness = kf_constant_smoothness(&task->problem);
+    struct kf_estimator estimator = kf_estimate_plainly(i, kf_inverse_weight(&task->problem.objective));
     uint64_t steps = steps_needed(task, sgd);
     kf_sampler_start(task, i, steps, NULL);
     bool several = steps > 1; /* the mean of one iterate is itself */
     if (several)
         kf_average_begin(task);
     for (uint64_t t = 1; t <= steps; t++) {
-        struct kf_sample sample = {.scale = share, .point = kf_sampler_next(task)};
-        kf_step_sampled(task, step_at(task, sgd, smoothness, t), 0, &sample, 1);
+        estimator.sample[0].point = kf_sampler_next(task);
+        kf_step(task, step_at(task, sgd, smoothness, t), &estimator);
         if (several)
             kf_average_add(task, 1);
     }

@@ -72,21 +72,14 @@ static void gather(struct kf_task *task, struct kf_ssvrg *ssvrg)
         ssvrg->left = draw_steps(task, ssvrg);
 }
 
-static double share_of(const struct kf_problem *problem)
-{
-    return (double)problem->points.count * kf_inverse_weight(&problem->objective);
-}
-
-struct kf_sample kf_ssvrg_sample(struct kf_task *task, const struct kf_ssvrg *ssvrg, size_t u, double *then)
+struct kf_estimator kf_ssvrg_estimator(struct kf_task *task, const struct kf_ssvrg *ssvrg, size_t u, double *then)
 {
     struct kf_view anchor = kf_dense_view(ssvrg->anchor);
     kf_factors(&task->problem.objective, &anchor, u, then);
-    return (struct kf_sample){share_of(&task->problem), 0, u, then, false};
-}
-
-double kf_ssvrg_drift_scale(const struct kf_problem *problem, const struct kf_ssvrg *ssvrg)
-{
-    return share_of(problem) / (double)ssvrg->gathered;
+    struct kf_estimator estimator =
+        kf_estimate_anchored(task->problem.points.count, kf_inverse_weight(&task->problem.objective));
+    estimator.drift_scale = estimator.sample[0].scale / (double)ssvrg->gathered; /* the mean is over those alone */
+    return kf_estimate_at(estimator, u, then);
 }
 
 static keepfit_status ssvrg_stage(struct kf_task *task, void *state, keepfit_error *error)
@@ -100,9 +93,8 @@ static keepfit_status ssvrg_stage(struct kf_task *task, void *state, keepfit_err
         return KEEPFIT_OK;
     }
     size_t newest = task->problem.points.count - 1;
-    struct kf_sample sample = kf_ssvrg_sample(task, ssvrg, newest, task->vectors.factors[KF_SAMPLES_MOST]);
-    double drift_scale = kf_ssvrg_drift_scale(&task->problem, ssvrg);
-    kf_step_sampled(task, kf_step_fixed(&task->problem, &ssvrg->step), drift_scale, &sample, 1);
+    struct kf_estimator estimator = kf_ssvrg_estimator(task, ssvrg, newest, task->vectors.factors[KF_SAMPLES_MOST]);
+    kf_step(task, kf_step_fixed(&task->problem, &ssvrg->step), &estimator);
     if (--ssvrg->left == 0) {
         ssvrg->gathered = 0;
         ssvrg->round++;

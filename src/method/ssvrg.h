@@ -2,6 +2,7 @@
 #ifndef KF_SSVRG_H
 #define KF_SSVRG_H
 
+#include "iterate/step.h"
 #include "method/constants.h"
 #include "method/method.h"
 
@@ -13,8 +14,7 @@ struct kf_ssvrg {
     uint64_t left;     /* steps left of this round; 0: it is still gathering */
 };
 
-/* What a step on point u adds to drift_scale * drift + 2 lambda x, with u's gradient at the anchor in `then`. */
-struct kf_sample kf_ssvrg_sample(struct kf_task *task, const struct kf_ssvrg *ssvrg, size_t u, double *then);
-double kf_ssvrg_drift_scale(const struct kf_problem *problem, const struct kf_ssvrg *ssvrg);
+/* Of a step on point u, with u's gradient at the anchor in `then`. */
+struct kf_estimator kf_ssvrg_estimator(struct kf_task *task, const struct kf_ssvrg *ssvrg, size_t u, double *then);
 
 #endif

@@ -4,6 +4,7 @@
  *     x <- P(x - step * (grad f_u(x) - grad f_u(snapshot) + mean gradient at the snapshot)),  u uniform on 1..i  (2 FOs)
  *
  * The next snapshot is the last iterate (option I of that paper). S = 10, T = 100, step 1/(3L) as in the CSVRG paper. */
+#include "iterate/step.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -31,17 +32,17 @@ static keepfit_status svrg_stage(struct kf_task *task, void *state, keepfit_erro
     struct svrg *svrg = state;
     struct kf_objective *objective = &task->problem.objective;
     size_t i = task->problem.points.count;
-    double mean = kf_inverse_weight(objective), share = (double)i * mean;
     double step = kf_step_fixed(&task->problem, &svrg->step), *then = task->vectors.factors[KF_SAMPLES_MOST];
+    struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
     struct kf_view snapshot = kf_dense_view(svrg->snapshot);
     for (uint64_t s = 0; s < svrg->outer; s++) {
         kf_copy(&task->problem, svrg->snapshot, kf_read(task));
         kf_drift_recompute(task, i, NULL);
         kf_sampler_start(task, i, svrg->inner, NULL);
         for (uint64_t t = 0; t < svrg->inner; t++) {
-            size_t u = kf_sampler_next(task);
-            kf_factors(objective, &snapshot, u, then);
-            kf_step_sampled(task, step, mean, &(struct kf_sample){share, 0, u, then, false}, 1);
+            estimator = kf_estimate_at(estimator, kf_sampler_next(task), then);
+            kf_factors(objective, &snapshot, estimator.sample[0].point, then);
+            kf_step(task, step, &estimator);
         }
     }
     return KEEPFIT_OK;

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "certificate/goal.h"
+#include "iterate/step.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -173,9 +174,13 @@ static void fill(struct kf_task *task, struct table *table)
 
 static void walk(struct kf_task *task, struct table *table, uint64_t steps)
 {
-    double step = table->step / kf_constant_smoothness(&task->problem);
-    kf_steps_of_table(task, step, kf_inverse_weight(&task->problem.objective), task->problem.points.count,
-                      table->factors, steps);
+    size_t count = task->problem.points.count;
+    kf_steps(task,
+             &(struct kf_course){.step = table->step / kf_constant_smoothness(&task->problem),
+                                 .estimator = kf_estimate_by_table(count, kf_inverse_weight(&task->problem.objective)),
+                                 .bound = count,
+                                 .count = steps,
+                                 .table = table->factors});
     double each = task->problem.domain.type->constant_sum ? STEP_TOIL_SORTED : STEP_TOIL_INSIDE;
     bool lazy = task->iterate.scaled || kf_domain_is_whole(&task->problem.domain);
     kf_toil(&task->stage, (STEP_TOIL + (lazy ? 0 : each * (double)kf_size(&task->problem))) * (double)steps);

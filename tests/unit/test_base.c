@@ -7,17 +7,39 @@
 #include "base/number.h"
 #include "support.h"
 
+/* The numbers are what programs were compiled with. */
+_Static_assert(KEEPFIT_OK == 0 && KEEPFIT_END == 1 && KEEPFIT_STOPPED == 2 && KEEPFIT_UNSOLVED == 3, "outcomes");
+_Static_assert(KEEPFIT_NO_MEMORY == 16 && KEEPFIT_USAGE == 17 && KEEPFIT_DATA == 18 && KEEPFIT_IO == 19, "failures");
+_Static_assert(KEEPFIT_CORRUPT == 20 && KEEPFIT_DIVERGED == 21 && KEEPFIT_CALLBACK == 22, "failures");
+_Static_assert(KEEPFIT_PROVES == 0 && KEEPFIT_NOT_CONVEX == 1 && KEEPFIT_NO_LAMBDA == 2, "why nothing is proved");
+_Static_assert(KEEPFIT_NO_PROMISE == 3 && KEEPFIT_ESTIMATES == 4, "why nothing is proved");
+_Static_assert(KEEPFIT_MEASURE_OBJECTIVE == 1 && KEEPFIT_MEASURE_BOUND == 2 && KEEPFIT_MEASURE_OPTIMUM == 4,
+               "measures");
+_Static_assert(KEEPFIT_METHODS == 0 && KEEPFIT_LOSSES == 1 && KEEPFIT_DOMAINS == 2, "families");
+_Static_assert(KEEPFIT_FORMATS == 3 && KEEPFIT_FEATURES == 4, "families");
+_Static_assert(KEEPFIT_LOSS_NUMBERS == 1 && KEEPFIT_LOSS_TWO_CLASSES == 2, "traits");
+_Static_assert(KEEPFIT_LOSS_MANY_CLASSES == 4 && KEEPFIT_LOSS_PROBABILITIES == 8, "traits");
+_Static_assert(KEEPFIT_REAL == 0 && KEEPFIT_COUNT == 1 && KEEPFIT_CHOICE == 2, "types of options");
+_Static_assert(KEEPFIT_TEXT == 3 && KEEPFIT_FLAG == 4, "types of options");
+_Static_assert(KEEPFIT_DISK_READ == 0 && KEEPFIT_DISK_WRITE == 1 && KEEPFIT_DISK_CREATE == 2, "access");
+_Static_assert(KEEPFIT_DISK_EXCLUSIVE == 4, "access");
+_Static_assert(KEEPFIT_DISK_FILE == 0 && KEEPFIT_DISK_FOLDER == 1 && KEEPFIT_DISK_OTHER == 2, "kinds");
+
 static void test_statuses(struct tap *tap)
 {
+#define NUMBER(name, number, sentence) KEEPFIT_##name,
+    static const keepfit_status statuses[] = {KEEPFIT_STATUS_LIST(NUMBER)};
+#undef NUMBER
     bool named = true;
-    for (int k = 0; k <= KEEPFIT_CALLBACK; k++)
-        named &= strcmp(keepfit_status_name((keepfit_status)k), "UNKNOWN") != 0 &&
-                 *keepfit_status_sentence((keepfit_status)k);
-    tap_check(tap, named, "every status has a name and a sentence");
+    for (size_t k = 0; k < sizeof statuses / sizeof statuses[0]; k++)
+        named &= strcmp(keepfit_status_name(statuses[k]), "UNKNOWN") != 0 && *keepfit_status_sentence(statuses[k]) &&
+                 keepfit_failed(statuses[k]) == (statuses[k] > KEEPFIT_UNSOLVED);
+    tap_check(tap, named, "every status has a name and a sentence, and is a failure or not");
     tap_check(tap,
               strcmp(keepfit_status_name((keepfit_status)99), "UNKNOWN") == 0 &&
                   strcmp(keepfit_status_name((keepfit_status)-1), "UNKNOWN") == 0,
               "numbers that are no status are safe");
+    tap_check(tap, keepfit_failed((keepfit_status)99) && keepfit_failed((keepfit_status)-1), "and failures");
     tap_check(tap, strcmp(keepfit_version(), KEEPFIT_VERSION_STRING) == 0, "header and library agree on the version");
 }
 
@@ -52,6 +74,70 @@ static void test_options(struct tap *tap)
     tap_check(tap, strcmp(keepfit_options_get(copy, "domain"), "ball:2") == 0, "a copy is independent");
     tap_check(tap, keepfit_options_given(copy, "domain"), "given is remembered");
     keepfit_options_free(copy);
+    keepfit_options_free(options);
+}
+
+/* A value at a bound, and one just beyond it, through the setter without a text. */
+static bool holds_bounds(keepfit_options *options, const keepfit_option *option)
+{
+    double low = option->above ? nextafter(option->least, INFINITY) : option->least, high = option->most;
+    double under = option->above ? option->least : nextafter(option->least, -INFINITY);
+    const char *key = option->key;
+    if (option->type == KEEPFIT_REAL)
+        return keepfit_options_set_number(options, key, low, NULL) == KEEPFIT_OK &&
+               keepfit_options_get_number(options, key) == low &&
+               keepfit_options_set_number(options, key, high, NULL) == KEEPFIT_OK &&
+               strtod(keepfit_options_get(options, key), NULL) == high &&
+               keepfit_options_set_number(options, key, under, NULL) == KEEPFIT_USAGE &&
+               keepfit_options_set_number(options, key, nextafter(high, INFINITY), NULL) == KEEPFIT_USAGE &&
+               keepfit_options_set_number(options, key, NAN, NULL) == KEEPFIT_USAGE &&
+               keepfit_options_get_number(options, key) == high;
+    return keepfit_options_set_integer(options, key, (uint64_t)low, NULL) == KEEPFIT_OK &&
+           keepfit_options_set_integer(options, key, (uint64_t)high, NULL) == KEEPFIT_OK &&
+           keepfit_options_get_integer(options, key) == (uint64_t)high &&
+           strtoull(keepfit_options_get(options, key), NULL, 10) == (uint64_t)high &&
+           (low == 0 || keepfit_options_set_integer(options, key, (uint64_t)low - 1, NULL) == KEEPFIT_USAGE) &&
+           keepfit_options_set_integer(options, key, UINT64_MAX, NULL) == KEEPFIT_USAGE &&
+           keepfit_options_get_integer(options, key) == (uint64_t)high;
+}
+
+/* Every option takes its own type, and no other; bounds are those that the table tells. */
+static void test_types(struct tap *tap)
+{
+    keepfit_options *options = keepfit_options_create();
+    keepfit_option option, found;
+    bool bounds = true, types = true, same = true;
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++) {
+        bool real = option.type == KEEPFIT_REAL, count = option.type == KEEPFIT_COUNT,
+             flag = option.type == KEEPFIT_FLAG;
+        same = same && keepfit_option_find(option.key, &found) && found.type == option.type &&
+               found.least == option.least && found.most == option.most && strcmp(found.key, option.key) == 0;
+        bounds = bounds && (!(real || count) || holds_bounds(options, &option));
+        double middle = real || count ? option.most / 2 : 1;
+        types = types && real == (keepfit_options_set_number(options, option.key, middle, NULL) == KEEPFIT_OK) &&
+                count == (keepfit_options_set_integer(options, option.key, (uint64_t)fmin(middle, 1e18), NULL) ==
+                          KEEPFIT_OK) &&
+                flag == (keepfit_options_set_flag(options, option.key, true, NULL) == KEEPFIT_OK) &&
+                flag == keepfit_options_get_flag(options, option.key) &&
+                keepfit_options_given(options, option.key) == (real || count || flag);
+    }
+    tap_check(tap, bounds, "numbers at their bounds are taken, and those beyond are refused and change nothing");
+    tap_check(tap, types, "an option is set by its own type only");
+    tap_check(tap, same && !keepfit_option_find("nonsense", &found), "an option is found by its key");
+    keepfit_error error = {0};
+    tap_check(tap,
+              keepfit_options_set_integer(options, "lambda", 1, &error) == KEEPFIT_USAGE &&
+                  strcmp(error.message, "lambda: is a number, and was given a whole number") == 0,
+              "a value of another type is refused by name: %s", error.message);
+    tap_check(tap,
+              isnan(keepfit_options_get_number(options, "seed")) && !keepfit_options_get_integer(options, "nonsense"),
+              "what is not there is NaN or 0");
+    const char *held = keepfit_options_get(options, "lambda");
+    char before[32];
+    snprintf(before, sizeof before, "%s", held);
+    for (size_t k = 0; keepfit_option_entry(k, &option); k++)
+        keepfit_options_get(options, option.key);
+    tap_check(tap, strcmp(held, before) == 0, "a value that was handed out lives until the option is set again");
     keepfit_options_free(options);
 }
 
@@ -314,6 +400,7 @@ int main(void)
     test_statuses(&tap);
     test_messages(&tap);
     test_options(&tap);
+    test_types(&tap);
     test_guesses(&tap);
     test_numbers(&tap);
     test_long_numbers(&tap);

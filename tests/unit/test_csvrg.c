@@ -46,9 +46,8 @@ static void test_tracked_and_unbiased(struct tap *tap, const char *loss, const c
         }
         for (size_t u = 0; u + 1 < i; u++) {
             struct kf_term terms[2];
-            struct kf_sample samples[2];
-            kf_csvrg_samples(&task->problem, csvrg, u, samples);
-            kf_sample_terms(task, &here, samples, 2, terms);
+            struct kf_estimator estimator = kf_csvrg_estimator(&task->problem, csvrg, u);
+            kf_step_terms(task, &here, &estimator, terms);
             for (int k = 0; k < 2; k++)
                 objective->type->add(objective, terms[k].scale / (double)(i - 1), terms[k].point, terms[k].factors,
                                      mean);

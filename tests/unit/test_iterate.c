@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/logarithm.h"
+#include "iterate/step.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "support.h"
@@ -184,7 +185,7 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
         double norm = sqrt(kf_square(size, x));
         if (norm > 0.5)
             kf_scale(size, 0.5 / norm, x);
-        kf_step(task, 0.01, 0.005, &term, 1);
+        kf_step_along(task, 0.01, 0.005, &term, 1);
         if (t % 100003 == 0 || t + 1 == steps) {
             const double *own = kf_read(task);
             const struct kf_view *view = &iterate->view;

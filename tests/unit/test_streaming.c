@@ -42,9 +42,9 @@ static double bias_of_table(struct kf_task *task, const struct kf_prefix *prefix
         mean[k] = drift[k] / prefix->weight;
     for (size_t u = 0; u < prefix->count; u++) {
         struct kf_term term;
-        struct kf_sample sample = kf_prefix_sample(&task->problem, prefix, u);
-        sample.renew = false;
-        kf_sample_terms(task, &here, &sample, 1, &term);
+        struct kf_estimator estimator = kf_prefix_estimator(&task->problem, prefix, u);
+        estimator.sample[0].renew = false;
+        kf_step_terms(task, &here, &estimator, &term);
         objective->type->add(objective, term.scale / (double)prefix->count, u, term.factors, mean);
     }
     kf_gradient_sum(objective, x, prefix->count, gradient, NULL, task->vectors.factors[0]);
@@ -244,7 +244,8 @@ static double bias_of_round(struct kf_task *task, const struct kf_ssvrg *ssvrg, 
 {
     struct kf_objective *objective = &task->problem.objective;
     size_t size = kf_size(&task->problem), i = task->problem.points.count;
-    double mean[64], gradient[64], sum[64], x[64], scale = kf_ssvrg_drift_scale(&task->problem, ssvrg);
+    double mean[64], gradient[64], sum[64], x[64];
+    double scale = kf_ssvrg_estimator(task, ssvrg, i - 1, task->vectors.factors[3]).drift_scale;
     for (size_t k = 0; k < size; k++) {
         x[k] = sin((double)k + 1);
         mean[k] = scale * drift[k] + 2 * objective->lambda * x[k];
@@ -252,8 +253,8 @@ static double bias_of_round(struct kf_task *task, const struct kf_ssvrg *ssvrg, 
     struct kf_view here = kf_dense_view(x);
     for (size_t u = i - ssvrg->gathered; u < i; u++) {
         struct kf_term term;
-        struct kf_sample sample = kf_ssvrg_sample(task, ssvrg, u, task->vectors.factors[3]);
-        kf_sample_terms(task, &here, &sample, 1, &term);
+        struct kf_estimator estimator = kf_ssvrg_estimator(task, ssvrg, u, task->vectors.factors[3]);
+        kf_step_terms(task, &here, &estimator, &term);
         objective->type->add(objective, term.scale / (double)ssvrg->gathered, u, term.factors, mean);
     }
     sum_of_round(task, ssvrg, x, sum);
