@@ -112,7 +112,9 @@ struct keepfit_fit {
     keepfit_options *options;
     struct kf_own_objective own;
     struct kf_task task;
-    struct kf_outcome outcome; /* of the last stage */
+    struct kf_outcome outcome;  /* of the last stage */
+    keepfit_outcome came_of_it; /* in a word */
+    atomic_bool stop;           /* see keepfit_fit_stop */
     struct kf_meaning meaning;
     struct kf_arrivals arrivals;
     struct kf_centring centring;
@@ -206,7 +208,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion);
 keepfit_status kf_fit_settle(keepfit_fit *fit);
 
 keepfit_status kf_fit_overflown(keepfit_fit *fit); /* fails: the iterate is not finite */
-bool kf_fit_stopped(const keepfit_fit *fit);       /* the watched flag is up */
+bool kf_fit_stopped(const keepfit_fit *fit);       /* see keepfit_fit_stop */
 double kf_fit_clock(void);                         /* seconds */
 
 #endif

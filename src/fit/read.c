@@ -40,6 +40,7 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .validated = fit->account.validated,
         .validation_loss = fit->account.loss_sum / count,
         .validation_error = numbers ? sqrt(fit->account.square_sum / count) : (double)fit->account.wrong / count,
+        .outcome = fit->came_of_it,
     };
 }
 
