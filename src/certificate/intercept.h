@@ -15,8 +15,8 @@
  *
  *   E  =  sqrt(q) (t/(1-t))/R,     q = (1/W) sum w_j |row j|^2 (largest eigenvalue of loss_j's curvature)
  *
- * and A |v_b| where there is one intercept, with A the largest |row|. docs/guarantee.md derives it. H is made of the points at one x, and only
- * grows by those that come later; q takes them in. */
+ * and A |v_b| where there is one intercept, with A the largest |row|. docs/guarantee.md, Theorem 14 (free intercepts).
+ * H is made of the points at one x, and only grows by those that come later; q takes them in. */
 #ifndef KF_INTERCEPT_H
 #define KF_INTERCEPT_H
 

@@ -8,9 +8,9 @@
 #include "fit/durable.h"
 
 /* A column is centred once its condition number beside the intercept's is above this, as far as its values tell. */
-#define FAR 0x1p30 /* proof: "Which columns" */
+#define FAR 0x1p30 /* proof: "Theorem 15 (columns far from 0)" */
 /* Twice lambda over the smallest curvature bound, that of logistic: what the regulariser adds to the variance. */
-#define HELD 8.0 /* proof: "Which columns" */
+#define HELD 8.0 /* proof: "Theorem 15 (columns far from 0)" */
 
 static bool suits(const keepfit_fit *fit)
 {

@@ -21,7 +21,7 @@
  * digits. Those by sampled ones need condition/points ln(1/accuracy), and 32 is that logarithm for 1e-14: twice as many. */
 #define PASSES_MOST 30000         /* safety: a condition of 1e6 */
 #define PASSES_LEAST_SAMPLED 1000 /* safety: as above */
-#define PASSES_OF_CONDITION 64    /* proof: "As much work as is sane" */
+#define PASSES_OF_CONDITION 64    /* safety: twice the 32 above */
 /* Newton's steps, each with a Hessian, its factor, and so many passes to find the length. */
 #define NEWTONS_MOST 200    /* safety: some tens have been enough */
 #define PASSES_OF_NEWTON 10 /* safety: tries of a length, twice what was seen */
