@@ -30,8 +30,8 @@ struct kf_kernels;
  *           its argument), and the weight. The others fewer.
  *   value   logistic: 2 of log1p and 3.2 of what goes into it, and the sum. logcosh: 2 for z-b, which counts up to twice, 4 of the series, 2 of
  *           log1p; and the weight. */
-#define KF_SLOPE_UNITS 8  /* proof: "Lemma 18 (losses in numbers)" */
-#define KF_VALUE_UNITS 12 /* proof: "Lemma 18 (losses in numbers)" */
+#define KF_SLOPE_UNITS 8  /* proof: "Slopes." */
+#define KF_VALUE_UNITS 12 /* proof: "Slopes." */
 
 enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
 
@@ -52,6 +52,11 @@ struct kf_loss {
      * 2^-47 where |slope| is above 1/2, and 2^-46 of themselves below: a proof adds that back (kernels: doubts; test_units). So it suits
      * slopes that go to limits of 0 and 1 in size, where the curvature goes to 0, or to 1 alone. */
     void (*curves_of)(size_t count, const double *slopes, double *curves);
+    /* Losses of several scores, where the slopes times the point's weight are `slopes`, and the weight above 0: the second derivative times
+     * that; z becomes what it makes of z; and its diagonal. All of them or none. */
+    void (*curve_of)(const double *slopes, size_t outputs, double b, double weight, double *curve);
+    void (*bend_of)(const double *slopes, size_t outputs, double b, double weight, double *z);
+    void (*diagonal_of)(const double *slopes, size_t outputs, double b, double weight, double *diagonal);
     /* The largest eigenvalue that curve can have anywhere. */
     double (*curve_bound)(double delta);
     /* The same for scores within `blur` of z, where the slope is this; NULL: that of anywhere has to do. */

@@ -253,6 +253,43 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
     free(cloud);
 }
 
+/* What losses of several scores make of slopes, beside what they make of scores. */
+static void test_recalled(struct tap *tap, const struct kf_loss *loss)
+{
+    enum { MOST = 7 };
+    struct kf_random random;
+    double worst = 0;
+    kf_random_seed(&random, 3);
+    for (int trial = 0; trial < 200; trial++) {
+        size_t outputs = 2 + kf_random_below(&random, MOST - 1), b = kf_random_below(&random, outputs);
+        double z[MOST], slopes[MOST], v[MOST] = {0}, curve[MOST * MOST], recalled[MOST * MOST], diagonal[MOST];
+        double weight = trial % 2 ? 1 : 3 * kf_random_unit(&random) + 0.01, reach = trial % 5 ? 3 : 30;
+        for (size_t k = 0; k < outputs; k++) {
+            z[k] = reach * kf_random_normal(&random);
+            v[k] = kf_random_normal(&random);
+        }
+        loss->curve(z, outputs, (double)b, 1, curve);
+        loss->slopes(z, outputs, (double)b, slopes);
+        for (size_t k = 0; k < outputs; k++)
+            slopes[k] *= weight;
+        loss->curve_of(slopes, outputs, (double)b, weight, recalled);
+        loss->diagonal_of(slopes, outputs, (double)b, weight, diagonal);
+        double bent[MOST];
+        memcpy(bent, v, sizeof bent);
+        loss->bend_of(slopes, outputs, (double)b, weight, bent);
+        for (size_t k = 0; k < outputs; k++) {
+            double product = 0;
+            for (size_t l = 0; l < outputs; l++) {
+                product += weight * curve[k * outputs + l] * v[l];
+                worst = fmax(worst, fabs(recalled[k * outputs + l] - weight * curve[k * outputs + l]) / weight);
+            }
+            worst = fmax(worst, fabs(bent[k] - product) / weight);
+            worst = fmax(worst, fabs(diagonal[k] - weight * curve[k * outputs + k]) / weight);
+        }
+    }
+    tap_check(tap, worst < 1e-14, "%s: slopes tell the curvature (%.1e)", loss->name, worst);
+}
+
 static void test_labels(struct tap *tap)
 {
     static const struct {
@@ -283,6 +320,8 @@ int main(void)
         test_loss(&tap, kf_loss_entry(k));
         if (kf_loss_entry(k)->slope && has_long_doubles())
             test_units(&tap, kf_loss_entry(k));
+        if (kf_loss_entry(k)->bend_of)
+            test_recalled(&tap, kf_loss_entry(k));
         if (kf_loss_entry(k)->network)
             continue; /* test_network.c */
         test_gradient(&tap, kf_loss_entry(k)->name, "");
