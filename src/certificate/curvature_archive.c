@@ -87,6 +87,7 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_task *task, 
         return;
     size_t size = curvature->hessian.size;
     kf_archive_array(archive, &curvature->curves.of, &curvature->curves.capacity, curvature->points);
+    kf_rooms_archive(curvature, &task->problem, archive);
     kf_archive_reals(archive, curvature->anchor, size);
     bool matrix = archive->version > 2 || inverse || !factor;
     curvature->hessian.type->archive(&curvature->hessian, factor, matrix, inverse, archive);
@@ -127,6 +128,7 @@ void kf_curvature_check(const struct kf_curvature *curvature, const struct kf_pr
     if (!kf_is_certified(curvature))
         return;
     assert(hessian->slack < 1 && since->lost < 1 && since->stretch >= 0);
+    assert(curvature->rooms.radius >= 0);
     assert(!(leverages->reach < 0) && leverages->largest >= 0 && leverages->later >= 0);
     assert(followed->sum_length >= 0 && followed->x_length >= 0 && followed->sum_off >= 0 && followed->x_off >= 0);
 #else

@@ -11,8 +11,7 @@
 #define SOLVE_TO 0.25  /* speed: bench/tuning.md */
 #define ROUNDS_MOST 60 /* safety: an end; then the general solver */
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
-#define GROWTH_MOST 2    /* speed: bench/tuning.md */
-#define STRETCH_MOST 0.5 /* speed: bench/tuning.md */
+#define GROWTH_MOST 2 /* speed: bench/tuning.md */
 /* One that is made of modelled slopes, which costs no gradients, not so long where it is cheap: what points that are not in it may be off
  * by adds up without cancelling. */
 #define GROWTH_MODELLED 1.25 /* speed: bench/tuning.md */
@@ -44,19 +43,14 @@ static bool is_outnumbered(const struct kf_problem *problem, const struct kf_cur
            problem->objective.weight_total > growth * curvature->weight;
 }
 
-static bool is_far_from_anchor(const struct kf_curvature *curvature)
-{
-    return kf_is_certified(curvature) && curvature->since.stretch > STRETCH_MOST;
-}
-
 bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_curvature *curvature = &hold->certificate.curvature;
     if (is_outnumbered(&task->problem, curvature, GROWTH_MOST))
         return true;
-    if (is_far_from_anchor(curvature))
+    if (kf_curvature_is_far(curvature, &task->problem, hold->certificate.now.target))
         kf_certificate_refine(task, &hold->certificate);
-    return is_far_from_anchor(curvature);
+    return kf_curvature_is_far(curvature, &task->problem, hold->certificate.now.target);
 }
 
 /* A Hessian that is made of the slopes as they are would be no other, however far x has gone from where these were computed. */
@@ -128,7 +122,8 @@ static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decre
 static double first_length(const struct kf_problem *problem, const struct kf_hold *hold)
 {
     double most = 0;
-    if (!kf_hold_is_early(problem, hold) || !kf_is_single(&problem->objective))
+    if (!kf_hold_is_early(problem, hold) || !kf_is_single(&problem->objective) ||
+        isinf(problem->objective.loss->concordance))
         return 1;
     for (size_t j = 0; j < problem->points.count; j++)
         most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
