@@ -22,6 +22,8 @@
 #define KF_COST_SQUARE 15.0     /* speed: bench/costs.md */
 #define KF_COST_PAIR_FULL 0.012 /* speed: bench/costs.md */
 #define KF_COST_PAIR 0.25       /* speed: bench/costs.md */
+/* The vectors of a round of conjugate gradients, for each coordinate. */
+#define KF_COST_VECTORS 2.0 /* speed: bench/costs.md */
 /* Matrices, for each product. */
 #define KF_COST_FACTOR 0.0038  /* speed: bench/costs.md */
 #define KF_COST_INVERSE 0.0085 /* speed: bench/costs.md */
