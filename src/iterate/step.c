@@ -96,8 +96,10 @@ static void plain_along(struct kf_task *task, double step, double drift_scale, c
 
 void kf_step_along(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count)
 {
+    assert(count <= KF_TERMS_MOST && (drift_scale == 0 || task->iterate.needs & KF_NEEDS_DRIFT));
     task->stage.steps++;
     (task->iterate.scaled ? kf_scaled_step : plain_along)(task, step, drift_scale, terms, count);
+    kf_iterate_check(task);
 }
 
 /* The formula with its terms: on the dense iterate it is the reference. */
@@ -152,6 +154,7 @@ void kf_steps(struct kf_task *task, const struct kf_course *course)
 {
     size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
     const struct kf_step_path *path = path_of_course(task, course);
+    assert(course->estimator.count > 0);
     kf_sampler_start(task, course->bound, course->count, course->table);
     if (path) {
         path->course(task, course);

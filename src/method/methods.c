@@ -1,4 +1,5 @@
 /* The table of methods, and the choice that "auto" makes. */
+#include <assert.h>
 #include <string.h>
 
 #include "certificate/curvature.h"
@@ -69,6 +70,8 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
 const struct kf_method *kf_method_rival(const struct kf_problem *problem, const struct kf_method *chosen)
 {
     const struct kf_objective *objective = &problem->objective;
+    assert(chosen->settle || !(objective->lambda > 0) ||
+           objective->hidden); /* auto keeps promises where there are any */
     if (!objective->loss || objective->free)
         return NULL; /* sampled steps find an intercept slowly */
     if (chosen == &kf_quadratic_method || chosen == &kf_refit)

@@ -5,6 +5,8 @@
  *
  * The next snapshot is the last iterate (option I of that paper). S = 10, T = 100, step 1/(3L) as in the CSVRG paper. */
 #include "iterate/step.h"
+
+#include <assert.h>
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -32,6 +34,7 @@ static keepfit_status svrg_stage(struct kf_task *task, void *state, keepfit_erro
     struct svrg *svrg = state;
     struct kf_objective *objective = &task->problem.objective;
     size_t i = task->problem.points.count;
+    assert(i > 0 && task->iterate.needs & KF_NEEDS_DRIFT);
     double step = kf_step_fixed(&task->problem, &svrg->step), *then = task->vectors.factors[KF_SAMPLES_MOST];
     struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
     struct kf_view snapshot = kf_dense_view(svrg->snapshot);
