@@ -1,5 +1,4 @@
-/* What the bound has to come down to at a stage: the user's epsilon in one of its kinds. docs/guarantee.md, Theorem 1 (relative target)
- * and Theorem 2 (losses followed).
+/* What the bound has to come down to at a stage: the user's epsilon in one of its kinds.
  *
  *   absolute   E
  *   relative   E times the best possible objective. It is unknown, but at least g(x) - bound; so a bound of at most
