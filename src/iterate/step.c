@@ -168,3 +168,18 @@ void kf_steps(struct kf_task *task, const struct kf_course *course)
         kf_step(task, course->step, &estimator);
     }
 }
+
+void kf_steps_anchored(struct kf_task *task, const double *snapshot, double step, uint64_t count)
+{
+    struct kf_objective *objective = &task->problem.objective;
+    size_t i = task->problem.points.count;
+    double *then = task->vectors.factors[KF_SAMPLES_MOST];
+    struct kf_view there = kf_dense_view(snapshot);
+    struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
+    kf_sampler_start(task, i, count, NULL);
+    for (uint64_t t = 0; t < count; t++) {
+        estimator = kf_estimate_at(estimator, kf_sampler_next(task), then);
+        kf_factors(objective, &there, estimator.sample[0].point, then);
+        kf_step(task, step, &estimator);
+    }
+}

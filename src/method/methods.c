@@ -7,9 +7,6 @@
 #include "method/method.h"
 #include "optimum/products.h"
 
-extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_strsaga,
-    kf_dynasaga, kf_ssvrg_method, kf_exact, kf_refit, kf_quadratic_method, kf_table;
-
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
     .name = "auto",
@@ -18,12 +15,30 @@ static const struct kf_method automatic = {
     .holds_epsilon = true,
 };
 
-static const struct kf_method *const methods[] = {
-    &automatic,   &kf_csvrg_method, &kf_gd,    &kf_sgd,      &kf_sgd_sparse,
-    &kf_svrg,     &kf_saga,         &kf_sarah, &kf_katyusha, &kf_strsaga,
-    &kf_dynasaga, &kf_ssvrg_method, &kf_exact, &kf_refit,    &kf_quadratic_method,
-    &kf_table,
-};
+/* A row a method, in the order in which they are listed; its record is in the file of that name. */
+#define METHODS(ROW)                                                                                                   \
+    ROW(kf_csvrg_method)                                                                                               \
+    ROW(kf_gd)                                                                                                         \
+    ROW(kf_sgd)                                                                                                        \
+    ROW(kf_sgd_sparse)                                                                                                 \
+    ROW(kf_svrg)                                                                                                       \
+    ROW(kf_lsvrg)                                                                                                      \
+    ROW(kf_saga)                                                                                                       \
+    ROW(kf_sarah)                                                                                                      \
+    ROW(kf_katyusha)                                                                                                   \
+    ROW(kf_strsaga)                                                                                                    \
+    ROW(kf_dynasaga)                                                                                                   \
+    ROW(kf_ssvrg_method)                                                                                               \
+    ROW(kf_exact)                                                                                                      \
+    ROW(kf_refit)                                                                                                      \
+    ROW(kf_quadratic_method)                                                                                           \
+    ROW(kf_table)
+
+#define DECLARE(record) extern const struct kf_method record;
+METHODS(DECLARE)
+
+#define ADDRESS(record) &record,
+static const struct kf_method *const methods[] = {&automatic, METHODS(ADDRESS)};
 
 /* Where no curvature is known, Newton's method beats sampled steps up to about this many. */
 #define FEW_COORDINATES 256 /* speed: bench/tuning.md */
