@@ -20,7 +20,7 @@
 /* Beyond it H has been lost to rounding. */
 #define SPREAD_MOST 1e10 /* safety: 6 digits of 16 are left */
 /* H is not taken for what rounding may have made more than this share of. */
-#define SLACK_MOST 0.25 /* proof: "A verified inverse" */
+#define SLACK_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
 /* What a number of one point's curvature, p(1-p) or p q, may be off by. */
 static double units_of_curve(size_t outputs)
 {
