@@ -35,7 +35,7 @@ struct kf_kernels;
 
 /* What a slope, and what is computed of it in a few operations, is off by at most, of itself: a weight that was multiplied with it and taken
  * out again counts. */
-#define KF_PIECE_ROUNDING 0x1p-48 /* proof: "Rounding" */
+#define KF_PIECE_ROUNDING 0x1p-48 /* proof: "Theorem 27 (losses made of pieces)" */
 
 enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
 
