@@ -129,10 +129,11 @@ void kf_choice_recall(keepfit_fit *fit)
 
 /* ---- trials ---- */
 
+/* The numbers of the model that a row meets. */
 static double entries_of_row(const keepfit_fit *fit)
 {
-    const struct kf_points *points = &fit->task.problem.points;
-    return (double)points->entries / (double)points->count;
+    const struct kf_problem *problem = &fit->task.problem;
+    return (double)problem->points.entries / (double)problem->points.count * (double)problem->objective.outputs;
 }
 
 static double cost_of_fo(const keepfit_fit *fit)

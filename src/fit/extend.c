@@ -173,8 +173,6 @@ keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, 
         status = check_block(fit, block, &prospect, &fit->error);
     if (status == KEEPFIT_OK && block->count)
         status = take_block(fit, block, &prospect, &count);
-    if (status == KEEPFIT_OK && kf_fit_stopped(fit))
-        status = KEEPFIT_STOPPED;
     if (pushed)
         *pushed = count;
     free(prospect.labels.label);
@@ -236,12 +234,17 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
     return KEEPFIT_OK;
 }
 
-void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop)
+void keepfit_fit_stop(keepfit_fit *fit)
 {
-    fit->task.stage.stop = stop;
+    atomic_store(&fit->stop, true);
+}
+
+void keepfit_fit_resume(keepfit_fit *fit)
+{
+    atomic_store(&fit->stop, false);
 }
 
 bool kf_fit_stopped(const keepfit_fit *fit)
 {
-    return fit->task.stage.stop && *fit->task.stage.stop;
+    return kf_is_raised(&fit->stop);
 }

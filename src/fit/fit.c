@@ -137,6 +137,7 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     fit->options = options;
     fit->durable = durable;
     keepfit_status status = build(fit, callbacks, error);
+    fit->task.stage.stop = &fit->stop;
     if (status == KEEPFIT_OK && durable)
         status = kf_durable_resume(fit, unusable, error);
     if (status == KEEPFIT_OK) {

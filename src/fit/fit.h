@@ -62,8 +62,10 @@ struct keepfit_fit {
     keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
     char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
     struct kf_task task;
-    struct kf_outcome outcome; /* of the last stage */
-    struct kf_lead lead;       /* of the rows that are kept */
+    struct kf_outcome outcome;  /* of the last stage */
+    keepfit_outcome came_of_it; /* in a word */
+    atomic_bool stop;           /* see keepfit_fit_stop */
+    struct kf_lead lead;        /* of the rows that are kept */
     struct kf_labels labels;
     struct kf_schema schema; /* what people call features and classes */
 
@@ -174,7 +176,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion);
 keepfit_status kf_fit_settle(keepfit_fit *fit);
 
 keepfit_status kf_fit_overflown(keepfit_fit *fit); /* fails: the iterate is not finite */
-bool kf_fit_stopped(const keepfit_fit *fit);       /* the watched flag is up */
+bool kf_fit_stopped(const keepfit_fit *fit);       /* see keepfit_fit_stop */
 double kf_fit_clock(void);                         /* seconds */
 
 #endif

@@ -144,7 +144,7 @@ static void lose_patience(keepfit_fit *fit, double bound, bool waits)
         fit->tally.given_up += !waits;
         return;
     }
-    if ((task->stage.stop && *task->stage.stop) || !(worn || vain))
+    if (kf_is_raised(task->stage.stop) || !(worn || vain))
         return;
     fit->tally.given_up++;
     patience->failures++;
@@ -174,6 +174,7 @@ void kf_fit_keep_account(keepfit_fit *fit)
         outcome->bound = NAN;
     else
         tally->worst_bound = fmax(tally->worst_bound, bound);
+    fit->came_of_it = KEEPFIT_STAGE_NONE;
     if (isnan(outcome->target))
         return;
     bool met = isfinite(bound) && bound <= outcome->target, missed = isfinite(bound) && !met;
@@ -182,10 +183,21 @@ void kf_fit_keep_account(keepfit_fit *fit)
     tally->missed += missed;
     tally->unproved += !missed && (estimated || !met);
     tally->waiting += waits;
+    uint64_t given_up = tally->given_up;
     if (met)
         keep_patience(fit);
     else
         lose_patience(fit, bound, waits);
+    if (met)
+        fit->came_of_it = estimated ? KEEPFIT_STAGE_UNPROVED : KEEPFIT_STAGE_PROVED;
+    else if (waits)
+        fit->came_of_it = KEEPFIT_STAGE_WAITING;
+    else if (kf_is_raised(task->stage.stop))
+        fit->came_of_it = KEEPFIT_STAGE_STOPPED;
+    else if (tally->given_up > given_up)
+        fit->came_of_it = KEEPFIT_STAGE_GIVEN_UP;
+    else
+        fit->came_of_it = missed ? KEEPFIT_STAGE_MISSED : KEEPFIT_STAGE_UNPROVED;
 }
 
 /* Older snapshots did not know which stages had to wait, and took them all for such; nor how many were proved. */

@@ -40,6 +40,7 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .validated = fit->validated,
         .validation_loss = fit->validation_loss_sum / count,
         .validation_error = numbers ? sqrt(fit->validation_square_sum / count) : (double)fit->wrong / count,
+        .outcome = fit->came_of_it,
     };
 }
 

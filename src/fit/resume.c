@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/stopping.h"
 #include "fit/durable.h"
 #include "fit/snapshot.h"
 #include "history/presence.h"
@@ -163,7 +164,7 @@ static keepfit_status replay_end(keepfit_fit *fit, struct replay *replay)
 static keepfit_status replay_record(keepfit_fit *fit, struct replay *replay, const struct kf_record *record)
 {
     keepfit_status status = KEEPFIT_OK;
-    if (fit->options->stop && *fit->options->stop)
+    if (kf_stop_is_raised(fit->options->stop))
         return kf_fail(&fit->error, KEEPFIT_STOPPED, "stopped while the journal was being taken over");
     switch (record->kind) {
     case KF_RECORD_DENSE:
