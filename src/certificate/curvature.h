@@ -1,4 +1,5 @@
-/* A proof of the gap from curvature: the Newton decrement with a self-concordance factor.
+/* A proof of the gap from curvature: the Newton decrement with a self-concordance factor. docs/guarantee.md: Theorem 9 (curvature bound),
+ * Theorem 11 (distance bound), Theorem 13 (slopes of an earlier x), Theorem 23 (curvature bound in numbers).
  *
  * At an anchor p, at a stage of weight W0, the Hessian H of the mean objective was factorised. For losses whose third
  * derivative is at most M times their second (M = 1 for logistic, 0 for squared), at a later stage, at x, with gradient g:

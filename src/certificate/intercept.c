@@ -1,5 +1,6 @@
 #include "certificate/intercept.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 /* Beyond it H has been lost to rounding. */
 #define SPREAD_MOST 1e10 /* safety: 6 digits of 16 are left */
 /* H is not taken for what rounding may have made more than this share of. */
-#define SLACK_MOST 0.25 /* proof: "A verified inverse" */
+#define SLACK_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
 /* What a number of one point's curvature, p(1-p) or p q, may be off by. */
 static double units_of_curve(size_t outputs)
 {
@@ -375,6 +376,7 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
     if (!intercept->known || intercept->hopeless)
         return;
     double *one = intercept->inverse + intercept->outputs * intercept->outputs;
+    assert(intercept->outputs == task->problem.objective.outputs);
     curve_at(task, j, NULL, one);
     intercept->stretch += stretch_of(intercept, &task->problem, j, one);
 }
@@ -383,6 +385,7 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
 static double length_of(const struct kf_intercept *intercept, const double *v, const double *doubt)
 {
     size_t outputs = intercept->outputs;
+    assert(intercept->known && !intercept->hopeless);
     double square = 0, sizes = 0, off = 0;
     for (size_t k = 0; k < outputs; k++) {
         double width = sqrt(intercept->inverse[k * outputs + k]);

@@ -16,8 +16,8 @@
  *   E  =  sqrt(q) (t/(1-t))/R,     q = (1/W) sum w_j |row j|^2 (largest eigenvalue of loss_j's curvature)
  *
  * which gains by rows that are less a constant one, m: for b' = b + w.m the problem is the same, its gradient in w is v_w - m v_b, and q is that
- * of rows a_j - m (several classes); and A |v_b| where there is one intercept, with A the largest |row|. docs/guarantee.md derives it. H is made of the points at one x, and only
- * grows by those that come later; q takes them in. */
+ * of rows a_j - m (several classes); and A |v_b| where there is one intercept, with A the largest |row|.
+ * docs/guarantee.md, Theorem 14 (free intercepts). H is made of the points at one x, and only grows by those that come later; q takes them in. */
 #ifndef KF_INTERCEPT_H
 #define KF_INTERCEPT_H
 

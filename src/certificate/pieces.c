@@ -1,4 +1,5 @@
 /* Losses that are made of pieces, in which the curvature is constant: a point's does not fall at all while its score stays inside its piece.
+ * docs/guarantee.md, Theorem 27 (losses made of pieces).
  *
  * H is made of the points that lie inside a curved piece and are far enough from its ends. Point j's score may move by room_j, and moves by
  * at most R_j |v|_H, R_j^2 its leverage; so all curvatures that H is made of are there while x is within
@@ -25,7 +26,7 @@
 /* With less than this left of it, in the same unit, a new H is worth its while. */
 #define RADIUS_LEFT 1.0 /* speed: bench/tuning.md */
 /* Scores, quotients and roots: few operations on a number that is subtracted from another. */
-#define DOWNWARD (1 - 0x1p-40) /* proof: "Rounding" */
+#define DOWNWARD (1 - 0x1p-40) /* proof: "Theorem 27 (losses made of pieces)" */
 
 /* ---- rooms ---- */
 

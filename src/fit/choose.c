@@ -8,6 +8,7 @@
  *
  * What is measured is work in nominal nanoseconds: FOs and steps times the entries of a row, and what methods report of dense
  * algebra (kf_spend). No clock is looked at, so that the same data give the same bits on any machine. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, ke
 
 static const struct kf_method *at_work(const keepfit_fit *fit)
 {
+    assert(fit->running_count > 0);
     return fit->running[fit->running_count - 1].method;
 }
 
@@ -95,6 +97,7 @@ static keepfit_status change_to(keepfit_fit *fit, const struct kf_method *method
     if (k > last)
         return kf_fit_start(fit, method, error);
     struct kf_running again = fit->running[k];
+    assert(again.state && again.method->forget); /* what it remembers is of long ago */
     memmove(fit->running + k, fit->running + k + 1, (last - k) * sizeof *fit->running);
     fit->running[last] = again;
     represent(fit, method);
@@ -114,7 +117,7 @@ keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
     if (choice->first == first && fit->running_count)
         return KEEPFIT_OK;
     *choice = (struct kf_choice){.first = first, .rival = choice->rival, .next = TRIAL_FIRST, .work = choice->work};
-    while (choice->next <= fit->arrived)
+    while (choice->next <= fit->arrivals.arrived)
         choice->next *= 2;
     snprintf(choice->reason, sizeof choice->reason, "%s", reason);
     return fit->running_count ? change_to(fit, first, error) : kf_fit_start(fit, first, error);
@@ -165,13 +168,14 @@ static void count_work(keepfit_fit *fit)
 
 static void begin_stretch(keepfit_fit *fit)
 {
-    fit->choice.since = fit->arrived;
+    fit->choice.since = fit->arrivals.arrived;
     fit->choice.work_then = fit->choice.work;
 }
 
 /* The one of the two that is not at work. */
 static const struct kf_method *other(const keepfit_fit *fit)
 {
+    assert(fit->choice.first && fit->choice.rival);
     return at_work(fit) == fit->choice.first ? fit->choice.rival : fit->choice.first;
 }
 
@@ -179,15 +183,16 @@ static const struct kf_method *other(const keepfit_fit *fit)
 static void end_trial(keepfit_fit *fit, bool won)
 {
     struct kf_choice *choice = &fit->choice;
+    assert(choice->trying || choice->watched);
     const char *tried = at_work(fit)->name, *before = other(fit)->name;
-    double stages = (double)(fit->arrived - choice->since), spent = choice->work - choice->work_then;
+    double stages = (double)(fit->arrivals.arrived - choice->since), spent = choice->work - choice->work_then;
     snprintf(choice->reason, sizeof choice->reason,
              "measured at stage %llu, in work a stage (about ns): %s %.3g, %s %.3g%s",
              (unsigned long long)choice->since, before, choice->rate, tried, spent / (stages > 0 ? stages : 1),
              won ? "" : " and given up");
     choice->trying = false;
     choice->watched = won;
-    choice->next = fit->arrived * (won ? AFTER_WIN : AFTER_LOSS);
+    choice->next = fit->arrivals.arrived * (won ? AFTER_WIN : AFTER_LOSS);
 }
 
 static keepfit_status go_back(keepfit_fit *fit)
@@ -201,9 +206,9 @@ static keepfit_status hand_over(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
     snprintf(choice->reason, sizeof choice->reason, "at stage %llu, %s had not met the target with %llu gradients",
-             (unsigned long long)fit->arrived, at_work(fit)->name,
+             (unsigned long long)fit->arrivals.arrived, at_work(fit)->name,
              (unsigned long long)(fit->task.problem.objective.fo - fit->task.stage.fo_before));
-    choice->next = fit->arrived * AFTER_LOSS;
+    choice->next = fit->arrivals.arrived * AFTER_LOSS;
     return change_to(fit, other(fit), &fit->error);
 }
 
@@ -212,7 +217,7 @@ static double left(const keepfit_fit *fit)
 {
     const struct kf_choice *choice = &fit->choice;
     double spent = choice->work - choice->work_then, length = (double)choice->length;
-    double stages = (double)(fit->arrived - choice->since);
+    double stages = (double)(fit->arrivals.arrived - choice->since);
     return choice->rate * (choice->trying ? WIN_SHARE * length : LENIENCE * (length + stages)) - spent;
 }
 
@@ -233,25 +238,26 @@ static bool is_far_ahead(keepfit_fit *fit)
         return false;
     snprintf(choice->reason, sizeof choice->reason,
              "%s is not tried: at stage %llu what its proofs go by would allow %.3g times the gap", other(fit)->name,
-             (unsigned long long)fit->arrived, times);
+             (unsigned long long)fit->arrivals.arrived, times);
     return true;
 }
 
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (kf_size(&fit->task.problem) <= SMALL && fit->arrived < TRIAL_FIRST_SMALL) {
+    if (kf_size(&fit->task.problem) <= SMALL && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
     }
-    uint64_t stages = fit->arrived - choice->since;
+    uint64_t stages = fit->arrivals.arrived - choice->since;
     choice->rate = (choice->work - choice->work_then) / (double)(stages ? stages : 1);
-    choice->length = fit->arrived / TRIAL_SHARE;
+    assert(!choice->trying);
+    choice->length = fit->arrivals.arrived / TRIAL_SHARE;
     begin_stretch(fit);
     /* Where a change and the way back are about all that is spent, there is nothing to gain. */
     choice->trying = choice->rate * (double)choice->length > cost_of_change(fit) && !is_far_ahead(fit);
     if (!choice->trying) {
-        choice->next = AFTER_WIN * fit->arrived;
+        choice->next = AFTER_WIN * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
     choice->watched = false;
@@ -267,13 +273,13 @@ keepfit_status kf_fit_consider(keepfit_fit *fit)
     count_work(fit);
     if ((choice->trying || choice->watched) && left(fit) <= 0)
         return go_back(fit);
-    if (choice->trying && fit->arrived >= choice->since + choice->length) {
+    if (choice->trying && fit->arrivals.arrived >= choice->since + choice->length) {
         end_trial(fit, true);
         begin_stretch(fit);
     }
-    if (!choice->trying && fit->arrived >= choice->next)
+    if (!choice->trying && fit->arrivals.arrived >= choice->next)
         return begin_trial(fit);
-    if (!choice->trying && fit->arrived == choice->next - choice->next / 4)
+    if (!choice->trying && fit->arrivals.arrived == choice->next - choice->next / 4)
         begin_stretch(fit);
     if (choice->trying || choice->watched)
         limit_stage(fit);

@@ -2,6 +2,7 @@
  * everything so far. Methods that promise nothing have no such thing, and see the points one by one.
  *
  * The block is checked before anything changes, so that one bad row does not leave half of it behind. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -61,10 +62,10 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
 {
     keepfit_status status = KEEPFIT_OK;
     double unused;
-    prospect->labels.kind = fit->labels.kind;
+    prospect->labels.kind = fit->meaning.labels.kind;
     prospect->weight = fit->task.problem.objective.weight_total;
-    for (size_t k = 0; k < fit->labels.count; k++)
-        if (kf_labels_take(&prospect->labels, fit->labels.label[k], &unused) == KF_LABEL_MEMORY)
+    for (size_t k = 0; k < fit->meaning.labels.count; k++)
+        if (kf_labels_take(&prospect->labels, fit->meaning.labels.label[k], &unused) == KF_LABEL_MEMORY)
             return kf_fail_memory(error);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         status = foresee(fit, block, k, prospect, error);
@@ -90,6 +91,7 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const s
     if (!running->method->take || !weighs)
         return KEEPFIT_OK;
     status = running->method->take(&fit->task, running->state, loss, &fit->error);
+    assert(running->method->settle); /* it is for blocks */
     fit->task.stage.fo_before =
         fit->task.problem.objective.fo; /* a block's allowance is for what comes after its points */
     return status;
@@ -158,7 +160,7 @@ static keepfit_status take_block(keepfit_fit *fit, const keepfit_block *block, c
         return push_each(fit, block, pushed);
     status = take_all(fit, block);
     *pushed = status == KEEPFIT_OK ? block->count : 0;
-    fit->seconds += kf_fit_clock() - start;
+    fit->account.seconds += kf_fit_clock() - start;
     return kf_durable_acknowledge(fit, status);
 }
 
@@ -185,11 +187,11 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
     keepfit_status status = kf_fit_ready(fit);
     if (status != KEEPFIT_OK)
         return status;
-    if (fit->labels.kind == KF_NUMBERS)
+    if (fit->meaning.labels.kind == KF_NUMBERS)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a regression has no classes to expect");
     if (!isfinite(label))
         return kf_fail(&fit->error, KEEPFIT_DATA, "the label is not finite");
-    switch (kf_labels_foresee(&fit->labels, label)) {
+    switch (kf_labels_foresee(&fit->meaning.labels, label)) {
     case KF_LABEL_KNOWN:
         return KEEPFIT_OK;
     case KF_LABEL_THIRD:
@@ -200,7 +202,8 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
     status = kf_durable_expected(fit, label);
     if (status != KEEPFIT_OK)
         return status;
-    if (!kf_fit_make_room(fit, fit->features, fit->labels.count + 1) || !kf_fit_learn_label(fit, label, &target)) {
+    if (!kf_fit_make_room(fit, fit->meaning.features, fit->meaning.labels.count + 1) ||
+        !kf_fit_learn_label(fit, label, &target)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
@@ -209,9 +212,10 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
 
 double kf_fit_label(const keepfit_fit *fit, double target)
 {
-    const struct kf_labels *labels = &fit->labels;
+    const struct kf_labels *labels = &fit->meaning.labels;
     if (labels->kind == KF_NUMBERS)
         return target;
+    assert(labels->kind == KF_TWO_CLASSES || target < (double)labels->count);
     if (labels->kind == KF_MANY_CLASSES)
         return labels->label[(size_t)target];
     return labels->label[labels->count == 2 && target > 0];

@@ -14,6 +14,7 @@
  *
  * The theorem prints T = O(G^2/(epsilon mu)); the mean of all iterates has the logarithm. It is the textbook's proof: after the first
  * step E|x_1 - x*|^2 <= G^2/mu^2, and the steps 1/(mu (t+1)) from x_t, t = 1 .. T, add G^2/(2 mu (t+1)) each. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -106,6 +107,7 @@ static keepfit_status stage(struct kf_task *task, void *state, keepfit_error *er
     uint64_t steps = steps_needed(task, sgd);
     kf_sampler_start(task, i, steps, NULL);
     bool several = steps > 1; /* the mean of one iterate is itself */
+    assert(steps > 0 && sgd->previous <= i);
     if (several)
         kf_average_begin(task);
     for (uint64_t t = 1; t <= steps; t++) {

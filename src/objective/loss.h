@@ -30,12 +30,12 @@ struct kf_kernels;
  *           its argument), and the weight. The others fewer.
  *   value   logistic: 2 of log1p and 3.2 of what goes into it, and the sum. logcosh: 2 for z-b, which counts up to twice, 4 of the series, 2 of
  *           log1p; and the weight. */
-#define KF_SLOPE_UNITS 8  /* proof: "Slopes." */
-#define KF_VALUE_UNITS 12 /* proof: "Slopes." */
+#define KF_SLOPE_UNITS 8  /* proof: "Lemma 18 (losses in numbers)" */
+#define KF_VALUE_UNITS 12 /* proof: "Lemma 18 (losses in numbers)" */
 
 /* What a slope, and what is computed of it in a few operations, is off by at most, of itself: a weight that was multiplied with it and taken
  * out again counts. */
-#define KF_PIECE_ROUNDING 0x1p-48 /* proof: "Rounding" */
+#define KF_PIECE_ROUNDING 0x1p-48 /* proof: "Theorem 27 (losses made of pieces)" */
 
 enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
 

@@ -116,7 +116,7 @@ const struct kf_loss kf_loss_huber = {
 
 /* logcosh: with r = z-b, phi' = tanh r, phi'' = 1 - tanh^2 r, phi''' = -2 tanh r phi''; so |phi'''| <= 2 phi'' */
 
-/* proof: "Slopes."; 2/(2n)!, n = 9 .. 2: up to r = 1 what they leave out of (cosh r - 1)/(r^2/2) is less than 1e-18 */
+/* proof: "Lemma 18 (losses in numbers)"; 2/(2n)!, n = 9 .. 2: up to r = 1 what they leave out of (cosh r - 1)/(r^2/2) is less than 1e-18 */
 static const double cosh_terms[] = {2 / 6402373705728000.0, 2 / 20922789888000.0, 2 / 87178291200.0, 2 / 479001600.0,
                                     2 / 3628800.0,          2 / 40320.0,          2 / 720.0,         2 / 24.0};
 

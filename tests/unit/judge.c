@@ -11,7 +11,7 @@ void judge_summon(struct judge *judge, const char *loss, const struct cloud *clo
     judge->lambda = lambda;
     judge->delta = 1;
     judge->count = count;
-    judge->outputs = many ? fit->labels.count : 1;
+    judge->outputs = many ? fit->meaning.labels.count : 1;
     judge->size = judge->outputs * (JUDGE_FEATURES + 1);
     for (size_t j = 0; j < count; j++) {
         const keepfit_point *point = &cloud->point[present[j]];
@@ -22,8 +22,8 @@ void judge_summon(struct judge *judge, const char *loss, const struct cloud *clo
             judge->row[j][feature + 1] += point->row.value[k];
         }
         judge->target[j] = point->target;
-        for (size_t k = 0; many && k < fit->labels.count; k++)
-            if (fit->labels.label[k] == point->target)
+        for (size_t k = 0; many && k < fit->meaning.labels.count; k++)
+            if (fit->meaning.labels.label[k] == point->target)
                 judge->target[j] = (long double)k;
         judge->weight[j] = point->weight;
         judge->total += point->weight;
