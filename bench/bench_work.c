@@ -36,7 +36,7 @@ int main(int count, char **words)
     keepfit_stream *stream = NULL;
     keepfit_fit *fit = NULL;
     keepfit_point point;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     double work = 0, seconds = 0;
     if (!options || keepfit_stream_open(words[1], options, &stream, NULL) != KEEPFIT_OK ||
         keepfit_fit_create(options, &fit, NULL) != KEEPFIT_OK)
