@@ -116,7 +116,8 @@ void kf_curvature_check(const struct kf_curvature *curvature, const struct kf_pr
         return;
     assert(hessian->type && hessian->size <= hessian->capacity && hessian->size <= kf_size(problem));
     assert(curvature->anchor_capacity >= hessian->size);
-    assert(hessian->operations >= 0 && hessian->slack >= 0 && hessian->slack < 1);
+    assert(hessian->operations >= 0 && hessian->slack >= 0);
+    assert(curvature->phase < KF_PHASE_MEASURING || hessian->slack < 1); /* where there is an inverse that serves */
     assert(curvature->points <= problem->points.count && curvature->curves.capacity >= curvature->points);
     assert(since->error >= 0 && since->before >= 0 && since->blur >= 0 && since->lost >= 0);
     if (curvature->phase == KF_PHASE_GATHERING)
