@@ -243,7 +243,7 @@ keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_tas
 {
     double share = fmin(curvature->weight / task->problem.objective.weight_total, 1),
            c = share * (1 - curvature->hessian.slack) / KF_UPWARD;
-    struct kf_heritage heritage = kf_curvature_bequeath(curvature, c);
+    struct kf_heritage heritage = kf_curvature_bequeath(curvature, &task->problem, c);
     undo_close(curvature, &task->problem);
     kf_copy(&task->problem, curvature->anchor, task->iterate.x);
     if (!kf_curvature_gather(curvature, task, slopes, task->problem.points.count))

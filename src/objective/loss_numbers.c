@@ -80,6 +80,14 @@ static void huber_curve(const double *z, size_t outputs, double b, double delta,
     curve[0] = fabs(z[0] - b) <= delta ? 2 : 0;
 }
 
+/* The room is what is left of delta. */
+static double huber_piece(double slope, double delta, double *room)
+{
+    double left = delta - fabs(slope) / 2 - KF_PIECE_ROUNDING * delta;
+    *room = left > 0 ? left : 0;
+    return fabs(slope) < 2 * delta ? 2 : 0;
+}
+
 static double huber_bend(double z, double b, double delta, double slope, double blur)
 {
     UNUSED(slope);
@@ -99,6 +107,7 @@ const struct kf_loss kf_loss_huber = {
     .value = huber_value,
     .slope = huber_slope,
     .curve = huber_curve,
+    .piece = huber_piece,
     .curve_bound = squared_curve_bound,
     .bend = huber_bend,
     .slope_bound = huber_slope_bound,
