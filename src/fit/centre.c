@@ -1,5 +1,6 @@
 #include "fit/centre.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
     double bend = objective->loss->curve_bound(objective->delta);
     if (biased)
         bend += 2 * objective->lambda / (lead * lead); /* the weight of the constant is regularised */
+    assert(bound >= 0 && !(square < 0));
     double more = sqrt(2 * bend * bound * square) + bend * square / 2;
     if (biased && !kf_domain_is_whole(&fit->task.problem.domain))
         more = more_in_domain(objective, x, sqrt(square), sqrt(size), lead);
@@ -138,6 +140,7 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
     }
     kf_points_free(points);
     *points = made;
+    assert(fit->task.problem.objective.points == points);
     if (fit->durable)
         kf_durable_start_segment(fit); /* these rows stay in memory */
     return outcome;

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fit/durable.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,7 @@ static void leave_memory(keepfit_fit *fit, uint64_t first_record)
     struct kf_durable *durable = fit->durable;
     struct kf_points *points = &fit->task.problem.points;
     size_t first = first_from(fit, durable->in_memory), j = first;
+    assert(!durable->replaying && first <= points->count);
     keepfit_error unused;
     if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK &&
         !fit->centring.centres.count && kf_points_lend(points, first)) {
@@ -259,6 +261,7 @@ static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
     kf_archive_free(&archive);
     if (status == KEEPFIT_OK) {
         durable->checkpointed = writer->durable;
+        assert(writer->durable < writer->next);
         durable->told.checkpointed = fit->arrivals.arrived;
     }
     /* Also after a failure: the next attempt is made when the next one is due. */
@@ -274,6 +277,7 @@ static bool checkpoint_is_due(const keepfit_fit *fit)
     const keepfit_options *options = fit->options;
     double worked = fit->account.seconds - durable->checkpoint_seconds;
     uint64_t gradients = fit->task.problem.objective.fo - durable->checkpoint_fo;
+    assert(durable->checkpoint_fo <= fit->task.problem.objective.fo);
     return (worked >= options->checkpoint_seconds && worked * CHECKPOINT_SHARE >= durable->checkpoint_cost) ||
            (options->checkpoint_gradients && gradients >= options->checkpoint_gradients);
 }

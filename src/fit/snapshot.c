@@ -1,5 +1,6 @@
 #include "fit/snapshot.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
 static void archive_method(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
     const struct kf_method *at_work = fit->running[fit->running_count - 1].method;
+    assert(strlen(at_work->name) < NAME_ROOM);
     char name[NAME_ROOM] = "";
     strncpy(name, at_work->name, sizeof name - 1);
     kf_archive_text(archive, name, sizeof name);
@@ -71,6 +73,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
         kf_archive_real(archive, reals[k]);
     kf_fit_archive_tally(fit, archive);
     size_t slots = fit->task.problem.objective.slots - kf_lead_width(&fit->meaning.lead);
+    kf_archive_require(archive, fit->account.wrong <= fit->account.validated);
     kf_archive_require(archive,
                        left <= SIZE_MAX && (fit->meaning.features <= slots || !fit->task.problem.objective.loss));
     fit->arrivals.left = (size_t)left;
@@ -155,6 +158,8 @@ keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive,
         make_up_for_rounding(fit);
     if (archive->status == KEEPFIT_OK && strcmp(fit->asked->name, "auto") == 0)
         kf_choice_recall(fit);
+    if (archive->status == KEEPFIT_OK)
+        kf_fit_verify(fit);
     if (archive->status == KEEPFIT_NO_MEMORY)
         return kf_fail_memory(error);
     if (archive->status == KEEPFIT_CORRUPT)

@@ -430,6 +430,7 @@ int main(int count, char **words)
     test_lambda_total(&tap);
     test_custom(&tap, "csvrg");
     test_custom(&tap, "svrg");
+    test_custom(&tap, "lsvrg");
     test_custom(&tap, "saga");
     test_custom(&tap, "strsaga");
     test_custom(&tap, "dynasaga");

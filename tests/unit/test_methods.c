@@ -64,6 +64,7 @@ static const struct {
     {"sgd", "inner=20000 step=capped", 5e-2},
     {"sgd-sparse", "inner=20000 step=capped alpha=0.02", 5e-2},
     {"svrg", "outer=20 inner=100", 1e-5},
+    {"lsvrg", "inner=4000", 1e-5},
     {"saga", "inner=2000", 1e-5},
     {"sarah", "outer=20 inner=100", 1e-5},
     {"katyusha", "outer=20 inner=100", 1e-5},

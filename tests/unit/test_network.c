@@ -187,6 +187,8 @@ static void test_trajectories(struct tap *tap)
         "method=sgd inner=90 step=0.02",
         "method=sgd-sparse inner=40 alpha=0.1",
         "method=svrg outer=2 inner=80",
+        "method=lsvrg inner=80",
+        "method=lsvrg inner=20 window=25",
         "method=saga inner=60",
         "method=sarah outer=2 inner=30",
         "method=strsaga inner=20",
