@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
 
@@ -164,8 +165,10 @@ static keepfit_status take_block(keepfit_fit *fit, const keepfit_block *block, c
     return kf_durable_acknowledge(fit, status);
 }
 
-keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed)
+keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *given, size_t *pushed)
 {
+    keepfit_block own = {.struct_size = sizeof own}, *block = &own;
+    KF_TAKE(block, given);
     struct prospect prospect = {0};
     size_t count = 0;
     keepfit_status status = kf_fit_ready(fit);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
 #include "kernels/kernels.h"
@@ -91,7 +92,7 @@ static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 static keepfit_status refuse_method(const char *name, keepfit_error *error)
 {
     keepfit_guess guess = {.word = name};
-    keepfit_entry method;
+    keepfit_entry method = {.struct_size = sizeof method};
     char names[256] = "";
     size_t length = 0;
     for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++) {
@@ -133,6 +134,7 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
+    fit->error.struct_size = fit->death.struct_size = sizeof fit->error;
     fit->account.tally.worst_bound = NAN;
     fit->outcome = kf_no_outcome;
     fit->options = options;
@@ -178,11 +180,13 @@ keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **
 keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                          keepfit_fit **fit, keepfit_error *error)
 {
-    if (!objective->value || !objective->gradient || objective->dimension == 0)
+    keepfit_objective own = {.struct_size = sizeof own};
+    KF_TAKE(&own, objective);
+    if (!own.value || !own.gradient || own.dimension == 0)
         return kf_fail(error, KEEPFIT_USAGE, "an objective needs value, gradient and a dimension above 0");
-    if (!objective->curvature && isnan(options->smoothness))
+    if (!own.curvature && isnan(options->smoothness))
         return kf_fail(error, KEEPFIT_USAGE, "an objective without curvature needs the option {smoothness}");
-    return create(options, objective, fit, error);
+    return create(options, &own, fit, error);
 }
 
 void keepfit_fit_free(keepfit_fit *fit)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
@@ -191,16 +192,18 @@ static keepfit_status recall_all(keepfit_fit *fit, const keepfit_block *points)
     return status;
 }
 
-keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points, const unsigned char *bytes,
+keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *given, const unsigned char *bytes,
                                    size_t count)
 {
+    keepfit_block points = {.struct_size = sizeof points};
+    KF_TAKE(&points, given);
     struct kf_archive archive = kf_archive_to_read(bytes, count);
     keepfit_status status = kf_fit_ready(fit);
     if (status != KEEPFIT_OK)
         return status;
     if (fit->arrivals.arrived || fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
-    status = recall_all(fit, points);
+    status = recall_all(fit, &points);
     if (status == KEEPFIT_OK)
         status = kf_snapshot_restore(fit, &archive, &fit->error);
     if (status == KEEPFIT_OK && archive.at != count)

@@ -106,7 +106,7 @@ static void test_method(struct tap *tap, const struct problem *problem, size_t k
     keepfit_fit *fit = make_fit(problem, methods[k].method, methods[k].options);
     for (int time = 0; time < times_over(methods[k].method); time++)
         push_set(fit, problem->set);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
     double gap = measured.objective - problem->optimum, limit = methods[k].tolerance * fmax(1, problem->optimum);
     /* An unregularised intercept is only weakly convex: gradient methods get there, but later. */
@@ -123,7 +123,7 @@ static void test_optimum(struct tap *tap, const struct problem *problem)
 {
     keepfit_fit *fit = make_fit(problem, "sgd", "inner=1 step=0.001");
     push_set(fit, problem->set);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_status status = keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured);
     double error = measured.optimum - problem->optimum;
     tap_check(tap, status == KEEPFIT_OK && fabs(error) <= 2e-12,
