@@ -382,8 +382,9 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_task *task, si
     if (was_certified || curvature->phase == KF_PHASE_MEASURING) {
         double leverage = was_certified ? change_sum(curvature, &task->problem, j, -factor)
                                         : kf_leverage(curvature, &task->problem, j);
-        if (inside && !(has_marks && curvature->leverages.of[j] < 0))
-            curvature->since.lost += share_of(curvature, j, leverage);
+        bool left_out = has_marks && inside && curvature->leverages.of[j] < 0;
+        if (inside) /* without one that was left out H is the same, but its rounding is not that of the points that are there */
+            curvature->since.lost += left_out ? KF_UNDERFLOW : share_of(curvature, j, leverage);
     }
     if (j < listed)
         kf_points_close_gap(curvature->leverages.of, listed, 1, j);

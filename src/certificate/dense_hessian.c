@@ -180,6 +180,7 @@ static void dense_reopen(struct kf_hessian *hessian, const struct kf_problem *pr
         column[k] -= k < problem->objective.free ? 0 : ridge;
         kf_scale(hessian->size - k, weight, column + k);
     }
+    hessian->operations += 4; /* the mean and the ridge, and back */
 }
 
 static bool dense_assemble(struct kf_hessian *hessian, struct kf_curves *curves, const struct kf_problem *problem,
@@ -199,7 +200,7 @@ static void dense_take_out(struct kf_hessian *hessian, const struct kf_curves *c
                            size_t j, double scale)
 {
     kf_hessian_take_out(curves, problem, j, scale, hessian->matrix, hessian->capacity);
-    hessian->operations++;
+    hessian->operations += TERM_OPERATIONS; /* its term is made in another way than when it came */
 }
 
 /* ---- what is made of it ---- */

@@ -280,10 +280,10 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_task *task)
     spend(curvature, task, measure(curvature, &task->problem, known, points));
     for (size_t j = known; j < points; j++)
         curvature->leverages.of[j] /= curvature->leverages.inflation;
-    double lost = leave_out_more(curvature, &task->problem, points);
+    double before = curvature->hessian.slack, lost = leave_out_more(curvature, &task->problem, points);
     if (lost > 0 && !curvature->hessian.type->invert(&curvature->hessian))
         return false;
-    curvature->leverages.inflation *= (1 + 2 * curvature->hessian.slack) / (1 - lost);
+    curvature->leverages.inflation *= (1 + 2 * curvature->hessian.slack) / ((1 - before) * (1 - lost));
     curvature->leverages.largest = largest_leverage(curvature, task, points);
     return true;
 }
