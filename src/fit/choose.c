@@ -20,7 +20,7 @@
 
 /* The first trial, and how many times the stage that the last one was at the next is, won (or nearly) or lost. */
 #define TRIAL_FIRST 64 /* speed: bench/tuning.md */
-/* With few coordinates, where the first stages say little of what steps with an old Hessian will cost, not before this one. */
+/* Where the first stages say little of what steps with an old Hessian will cost, not before this one. */
 #define TRIAL_FIRST_SMALL 1024 /* speed: bench/tuning.md */
 #define AFTER_WIN 4            /* speed: bench/tuning.md */
 #define AFTER_LOSS 16          /* speed: bench/tuning.md */
@@ -222,7 +222,8 @@ static bool is_far_ahead(keepfit_fit *fit)
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (choice->first->advantage && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
+    bool waits = choice->first->advantage && kf_curvature_suits(&fit->task.problem);
+    if (waits && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
     }
