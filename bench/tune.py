@@ -129,7 +129,7 @@ def cell(base, told, key):
     ends = [e for e in (shares[-1], shares[0]) if abs(e[0]) >= 0.005]
     said = ["fails: %s" % s if share == float("inf") else "%+.0f%% %s" % (100 * share, s) for share, s in dict.fromkeys(ends)]
     worse = [s for s in base if base[s] and told[s] and told[s]["missed"] + told[s]["unproved"] > base[s]["missed"] + base[s]["unproved"]]
-    return "; ".join(said + ["more missed: %s" % worse[0]] * bool(worse)) or "0"
+    return "; ".join(said + ["more missed: %s" % s for s in worse[:1]]) or "0"
 
 
 def sweep(folder, base, path, name, value, list_of, by_clock):
