@@ -196,7 +196,7 @@ static keepfit_status pass_names(struct training *training)
 {
     keepfit_schema schema;
     keepfit_stream_schema(training->stream, &schema);
-    training->named = schema.classes;
+    training->named = schema.classes + schema.features;
     return keepfit_fit_name(training->fit, &schema);
 }
 
@@ -204,7 +204,7 @@ static keepfit_status push(struct training *training, const keepfit_point *point
 {
     keepfit_schema schema;
     keepfit_stream_schema(training->stream, &schema);
-    keepfit_status status = schema.classes == training->named ? KEEPFIT_OK : pass_names(training);
+    keepfit_status status = schema.classes + schema.features == training->named ? KEEPFIT_OK : pass_names(training);
     return status == KEEPFIT_OK ? keepfit_fit_push(training->fit, point) : status;
 }
 
