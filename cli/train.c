@@ -356,8 +356,7 @@ int run_train(struct arguments *arguments)
         return code;
     training.live = train_is_live(arguments);
     progress_start(&training.progress, arguments->quiet);
-    stop_watch();
-    keepfit_options_watch(arguments->options, &stop_signal);
+    keepfit_options_stop(arguments->options, stop_watch());
     code = open_all(&training);
     if (code == EXIT_DONE)
         code = push_all(&training);

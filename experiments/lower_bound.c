@@ -1,12 +1,6 @@
 /* lower_bound.c - the instance with which the paper proves that o(n^2) gradients are too few.
  *
- * In [-1,1]^2 every f_j is x1^2 + x2^2, except f_k, k < n drawn at random, which adds (x1-x2)^2, and f_n, which adds (x1-1)^2. With
- * lambda = 1 these are squared losses with the rows (0,0), (1,-1), (1,0) and targets 0, 0, 1. Until stage n everything is 0. In
- * stage n a method that goes where gradients point, and does not ask f_k away from 0, keeps x2 = 0, and then its gap is at least
- *
- *     1/(n^4 + 5 n^3 + 7 n^2 + 2 n).
- *
- * A method that makes at most n/2 queries in that stage misses f_k with probability 1/2 or more. */
+ * A method that makes at most n/2 queries at the stage of the trap (trap.h) misses f_k with probability 1/2 or more. */
 #include "lower_bound.h"
 
 #include <math.h>
@@ -15,12 +9,11 @@
 
 #include "toolkit/exit_code.h"
 #include "article.h"
-#include "must.h"
 #include "ridge_optimum.h"
 #include "toolkit/output.h"
 #include "toolkit/draw.h"
-#include "runs.h"
 #include "statistics.h"
+#include "trap.h"
 
 enum kind { FEW, ALL_POINTS, CURVATURE, ADAPTIVE };
 
@@ -49,13 +42,8 @@ static const struct contestant {
 enum { methods = sizeof contestants / sizeof contestants[0], sizes_most = 6 };
 
 static const size_t sizes[sizes_most] = {125, 250, 500, 1000, 2000, 4000};
-enum column { N, K, STAGE_FO, TOTAL_FO, SECOND, GAP };
-static const char columns[] = "n,k,stage_fo,total_fo,x2,gap";
-
-static double formula(double n)
-{
-    return 1 / (n * (n * (n * (n + 5) + 7) + 2));
-}
+enum column { N, K, STAGE_FO, TOTAL_FO, BEFORE, SECOND, GAP };
+static const char columns[] = "n,k,stage_fo,total_fo,before,x2,gap";
 
 static size_t size_count(const struct setting *setting)
 {
@@ -69,54 +57,20 @@ static size_t draws_of(const struct setting *setting, enum kind kind)
     return setting->quick ? 1 : 2;
 }
 
-static keepfit_point point_at(uint64_t j, uint64_t k, uint64_t n)
-{
-    static const double rows[3][2] = {{0, 0}, {1, -1}, {1, 0}};
-    size_t which = j == n ? 2 : j == k ? 1 : 0;
-    return (keepfit_point){.row = {2, NULL, rows[which]}, .target = j == n, .weight = 1};
-}
-
-static int run_draw(struct unit *unit, uint64_t n, uint64_t k, uint64_t seed, const char *options)
-{
-    keepfit_fit *fit = NULL;
-    struct optimum optimum;
-    keepfit_report before = {0}, after;
-    optimum_start(&optimum, 2, 1);
-    int code = fit_start(options, seed, &fit);
-    for (uint64_t j = 1; j <= n && code == EXIT_DONE; j++) {
-        keepfit_point point = point_at(j, k, n);
-        optimum_add(&optimum, &point);
-        if (j == n)
-            keepfit_fit_report(fit, &before);
-        if (keepfit_fit_push(fit, &point) != KEEPFIT_OK)
-            code = fit_failed(unit, fit);
-    }
-    if (code == EXIT_DONE) {
-        size_t size = 0;
-        const double *x = keepfit_fit_iterate(fit, &size);
-        keepfit_fit_report(fit, &after);
-        frame_add(&unit->frame, (double[]){(double)n, (double)k, (double)(after.fo - before.fo), (double)after.fo, x[1],
-                                           optimum_gap(&optimum, x, size)});
-    }
-    optimum_free(&optimum);
-    keepfit_fit_free(fit);
-    return code;
-}
-
 /* What a unit does. */
-struct trap_run {
+struct gap_run {
     const struct contestant *contestant;
     uint64_t n, draws; /* draws of the hidden point */
 };
 
 static int run(struct unit *unit)
 {
-    const struct trap_run *parameters = unit->parameters;
+    const struct gap_run *parameters = unit->parameters;
     const struct contestant *contestant = parameters->contestant;
     uint64_t n = parameters->n, draws = parameters->draws;
     struct source source = {unit->seed};
     char options[256];
-    snprintf(options, sizeof options, "loss=squared lambda=1 domain=box:-1:1 epsilon=%.17g %s", formula((double)n) / 10,
+    snprintf(options, sizeof options, TRAP_PROBLEM " epsilon=%.17g %s", trap_formula((double)n) / 10,
              contestant->options);
     if (contestant->steps > 0) {
         size_t used = strlen(options);
@@ -125,7 +79,11 @@ static int run(struct unit *unit)
     int code = EXIT_DONE;
     for (uint64_t d = 0; d < draws && code == EXIT_DONE; d++) {
         uint64_t k = 1 + draw(&source) % (n - 1);
-        code = run_draw(unit, n, k, unit->seed + d, options);
+        struct trap_draw one;
+        code = trap_run(unit, n, k, unit->seed + d, options, &one);
+        if (code == EXIT_DONE)
+            frame_add(&unit->frame,
+                      (double[]){(double)n, (double)k, one.stage_fo, one.total_fo, one.before, one.second, one.gap});
         if (!unit_tick(unit, (double)(d + 1) / (double)draws))
             break;
     }
@@ -137,7 +95,7 @@ int lower_bound_plan(struct plan *plan)
     for (size_t m = 0; m < methods; m++)
         for (size_t s = 0; s < size_count(plan->setting); s++) {
             size_t draws = draws_of(plan->setting, contestants[m].kind);
-            struct trap_run parameters = {&contestants[m], sizes[s], draws};
+            struct gap_run parameters = {&contestants[m], sizes[s], draws};
             struct unit *unit = plan_unit(plan, 0, &parameters, sizeof parameters);
             snprintf(unit->name, sizeof unit->name, "lower-bound-%s-%zu", contestants[m].name, sizes[s]);
             snprintf(unit->key, sizeof unit->key, "lower-bound n=%zu draws=%zu seed=%llu epsilon=formula/10 %s %g",
@@ -148,6 +106,8 @@ int lower_bound_plan(struct plan *plan)
             unit->cost =
                 1e-8 * (double)draws * n * (contestants[m].kind == FEW ? 200 : 10 * n * (1 + contestants[m].steps));
         }
+    trap_budget_plan(plan);
+    natural_plan(plan);
     return EXIT_DONE;
 }
 
@@ -176,7 +136,7 @@ static void draw_gaps(const struct setting *setting, struct outcome outcomes[][s
     struct plot_series series[methods + 1];
     for (size_t s = 0; s < count; s++) {
         n[s] = (double)sizes[s];
-        bound[s] = formula(n[s]) / 2;
+        bound[s] = trap_formula(n[s]) / 2;
         for (size_t m = 0; m < methods; m++)
             gaps[m][s] = fmax(outcomes[m][s].gap, 1e-32);
     }
@@ -207,7 +167,8 @@ static void write_table(const struct setting *setting, struct outcome outcomes[]
     for (size_t m = 0; m < methods; m++) {
         const struct outcome *one = &outcomes[m][last];
         article_row(article, "%s|%s|%.0f|%.0f|%.0f%%|%.2e|%.3g", contestants[m].label, kinds[contestants[m].kind],
-                    one->stage_fo, one->total_fo, 100 * one->missed, one->gap, one->gap / formula((double)sizes[last]));
+                    one->stage_fo, one->total_fo, 100 * one->missed, one->gap,
+                    one->gap / trap_formula((double)sizes[last]));
     }
     article_table_end(article);
 }
@@ -221,11 +182,11 @@ static void check_formula(const struct setting *setting, struct article *article
         double n = (double)sizes[s];
         optimum_start(&optimum, 2, 1);
         for (uint64_t j = 1; j <= sizes[s]; j++) {
-            keepfit_point point = point_at(j, 1, sizes[s]);
+            keepfit_point point = trap_point(j, 1, sizes[s]);
             optimum_add(&optimum, &point);
         }
         double gap = optimum_gap(&optimum, (double[]){1 / (n + 2), 0}, 2);
-        worst = fmax(worst, fabs(gap / formula(n) - 1));
+        worst = fmax(worst, fabs(gap / trap_formula(n) - 1));
         optimum_free(&optimum);
     }
     article_finding(
@@ -236,13 +197,58 @@ static void check_formula(const struct setting *setting, struct article *article
         worst);
 }
 
+static void gradient_at(const keepfit_point *point, const double x[2], double out[2])
+{
+    const double *a = point->row.value;
+    double slope = 2 * (a[0] * x[0] + a[1] * x[1] - point->target);
+    for (size_t c = 0; c < 2; c++)
+        out[c] = slope * a[c] + 2 * x[c];
+}
+
+/* Constants of one function, from its gradients at all pairs of points of a grid: its Hessian is the same everywhere and its
+ * eigenvectors go along the grid or its diagonals, so these are exact but for rounding. */
+static void take_constants(const keepfit_point *point, struct range *curvature, double *slope)
+{
+    enum { grid = 5 };
+    for (size_t p = 0; p < grid * grid; p++)
+        for (size_t q = 0; q < grid * grid; q++) {
+            double x[2] = {0.5 * (double)(p % grid) - 1, 0.5 * (double)(p / grid) - 1}, gx[2];
+            double y[2] = {0.5 * (double)(q % grid) - 1, 0.5 * (double)(q / grid) - 1}, gy[2];
+            gradient_at(point, x, gx);
+            gradient_at(point, y, gy);
+            double off[2] = {x[0] - y[0], x[1] - y[1]}, square = off[0] * off[0] + off[1] * off[1];
+            *slope = fmax(*slope, hypot(gx[0], gx[1]));
+            if (p == q)
+                continue;
+            range_widen(curvature, ((gx[0] - gy[0]) * off[0] + (gx[1] - gy[1]) * off[1]) / square);
+            range_widen(curvature, hypot(gx[0] - gy[0], gx[1] - gy[1]) / sqrt(square));
+        }
+}
+
+static void check_constants(struct article *article)
+{
+    struct range curvature = range_empty();
+    double slope = 0;
+    for (uint64_t j = 1; j <= 3; j++) { /* one of each kind */
+        keepfit_point point = trap_point(j, 2, 3);
+        take_constants(&point, &curvature, &slope);
+    }
+    size_t good =
+        (curvature.low >= 2 - 1e-12) + (size_t)(curvature.high <= 6 + 1e-12) + (size_t)(slope <= 6 * sqrt(2) + 1e-12);
+    article_finding(article, verdict_of(good, 3),
+                    "The instance's functions are 2-strongly convex, 6-smooth and 6 sqrt(2)-Lipschitz (corollary 2).",
+                    "By the gradients at all pairs of points of a grid: curvature between %.6g and %.6g, gradients of "
+                    "norm at most %.6g = %.6g sqrt(2).",
+                    curvature.low, curvature.high, slope, slope / sqrt(2));
+}
+
 static void find_few(const struct setting *setting, struct outcome outcomes[][sizes_most], struct article *article)
 {
     size_t good = 0, all = 0;
     double least = INFINITY, least_missed = INFINITY;
     for (size_t m = 0; m < methods; m++)
         for (size_t s = 0; s < size_count(setting) && contestants[m].kind == FEW; s++) {
-            double ratio = outcomes[m][s].gap / formula((double)sizes[s]);
+            double ratio = outcomes[m][s].gap / trap_formula((double)sizes[s]);
             all++;
             good += ratio >= 0.5 && outcomes[m][s].stage_fo <= (double)sizes[s] / 2;
             least = fmin(least, ratio);
@@ -265,7 +271,7 @@ static void find_others(const struct setting *setting, struct outcome outcomes[]
     for (size_t m = 0; m < methods; m++)
         for (size_t s = 0; s < size_count(setting); s++) {
             enum kind kind = contestants[m].kind;
-            double ratio = outcomes[m][s].gap / formula((double)sizes[s]), n = (double)sizes[s];
+            double ratio = outcomes[m][s].gap / trap_formula((double)sizes[s]), n = (double)sizes[s];
             all[kind]++;
             good[kind] += ratio < 0.5;
             most[kind] = fmax(most[kind], ratio);
@@ -308,7 +314,11 @@ void lower_bound_report(const struct setting *setting, const struct unit *units,
         draws_of(setting, FEW), draws_of(setting, ALL_POINTS));
     draw_gaps(setting, outcomes, article);
     write_table(setting, outcomes, article);
+    check_constants(article);
     check_formula(setting, article);
     find_few(setting, outcomes, article);
     find_others(setting, outcomes, article);
+    units += methods * size_count(setting);
+    units += trap_budget_report(units, article);
+    natural_report(units, article);
 }

@@ -120,11 +120,23 @@ KEEPFIT_API const char *keepfit_options_get(const keepfit_options *options, cons
 KEEPFIT_API double keepfit_options_get_number(const keepfit_options *options, const char *key);
 KEEPFIT_API uint64_t keepfit_options_get_integer(const keepfit_options *options, const char *key);
 KEEPFIT_API bool keepfit_options_get_flag(const keepfit_options *options, const char *key);
-/* A flag that a signal handler or another thread may raise (make it non-zero). Streams opened with these options look at
- * it while they wait for input, and then fail with KEEPFIT_STOPPED. NULL: none. It must outlive the streams. */
-KEEPFIT_API void keepfit_options_watch(keepfit_options *options, const volatile int *stop);
 /* Whether the value was set, rather than left at its default. */
 KEEPFIT_API bool keepfit_options_given(const keepfit_options *options, const char *key);
+
+/* Says to what reads that it should stop. keepfit_stop_raise and keepfit_stop_lower may be called by a signal handler, and
+ * from any thread at any time. (A fit has keepfit_fit_stop for its stages.) */
+typedef struct keepfit_stop keepfit_stop;
+
+KEEPFIT_API keepfit_stop *keepfit_stop_create(void); /* NULL: out of memory */
+KEEPFIT_API void keepfit_stop_raise(keepfit_stop *stop);
+KEEPFIT_API void keepfit_stop_lower(keepfit_stop *stop);
+KEEPFIT_API bool keepfit_stop_is_raised(const keepfit_stop *stop);
+/* Options and streams that have it keep it as long as they need it. */
+KEEPFIT_API void keepfit_stop_free(keepfit_stop *stop);
+/* While it is raised, streams opened with these options end a wait for input and the reading of files, by a thread of their own,
+ * too, and a journal is no longer taken over: the call returns KEEPFIT_STOPPED, and such a stream gives no more points. The
+ * stages of a fit go on. NULL: nothing stops them. */
+KEEPFIT_API void keepfit_options_stop(keepfit_options *options, keepfit_stop *stop);
 
 /* What people call the numbers. Inside, features are counted from 0 and classes are numbers; fits, models, journals and streams
  * know the names besides, where the data have any. What is handed out belongs to the handle, as always. */
@@ -188,7 +200,7 @@ KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
  * (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but can still be read. */
 KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
 
-/* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) tells how many went in. */
+/* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) tells how many went in, also on failure. */
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
                                                   size_t *pushed);
 
@@ -207,7 +219,7 @@ typedef struct keepfit_block {
 /* All points of the block as one stage: they join the history, and then the model is made good once, for everything so far.
  * That costs far less than one stage each, which is how methods that promise nothing (and have nothing to make good) still see
  * them. A block with a point that is refused changes nothing; the error's line is then the row, from 1. *pushed (may be
- * NULL) tells how many points went in. */
+ * NULL) tells how many points went in, also on failure. */
 KEEPFIT_API keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed);
 
 /* A class that may come later: it has its place in the model from now on. Refuses a third one where the loss is for two. */
@@ -227,16 +239,31 @@ KEEPFIT_API keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint
 /* A point that is present, as it was pushed. */
 KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point *point);
 
-/* A flag that a signal handler or another thread may raise (make it non-zero); NULL: none. It is looked at before each point
- * and between the rounds of a long stage, which then ends early: the call fails with KEEPFIT_STOPPED, what went in stays in,
- * the report's bound tells how good the model is for it, and the next call goes on from there. */
-KEEPFIT_API void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop);
+/* May be called by a signal handler, and from any thread, while the fit lives. The stage at work ends early, and so do later ones
+ * until keepfit_fit_resume: what went in stays in, the report's outcome is KEEPFIT_STAGE_STOPPED where the target was not met for
+ * it, its bound tells how good the model is, and a later stage goes on from there. Points that have not gone in by then stay
+ * outside, and their call returns KEEPFIT_STOPPED. (A journal that is taken over runs stages in full, as if nothing had stopped
+ * them.) */
+KEEPFIT_API void keepfit_fit_stop(keepfit_fit *fit);
+KEEPFIT_API void keepfit_fit_resume(keepfit_fit *fit);
 
 /* The index of the point that came as the arrival-th (from 1); false when it is not present. */
 KEEPFIT_API bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index);
 
 /* The detail of the last failure on this handle. */
 KEEPFIT_API const keepfit_error *keepfit_fit_error(const keepfit_fit *fit);
+
+/* What came of a stage. A call that ran one did not fail for it. */
+typedef enum keepfit_outcome {
+    KEEPFIT_STAGE_NONE = 0,     /* there was none yet, or it promised nothing */
+    KEEPFIT_STAGE_PROVED = 1,   /* bound <= target */
+    KEEPFIT_STAGE_MISSED = 2,   /* a finite bound above the target: a budget, say, was not enough */
+    KEEPFIT_STAGE_UNPROVED = 3, /* no finite bound, or only an estimate that is met */
+    /* The target was not met, and that is why: */
+    KEEPFIT_STAGE_WAITING = 4,  /* there is no optimum to be near yet (see `waiting` below) */
+    KEEPFIT_STAGE_GIVEN_UP = 5, /* more work than a stage may take */
+    KEEPFIT_STAGE_STOPPED = 6   /* keepfit_fit_stop */
+} keepfit_outcome;
 
 /* What is known at no cost. */
 typedef struct keepfit_report {
@@ -268,6 +295,7 @@ typedef struct keepfit_report {
     uint64_t validated;      /* points that could be predicted */
     double validation_loss;  /* mean loss of those predictions; NaN before the first */
     double validation_error; /* classification: share of wrong labels; regression: root mean squared error */
+    keepfit_outcome outcome; /* of the last stage; of a fit that was taken over NONE, until it has had one of its own */
 } keepfit_report;
 KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
 
@@ -296,7 +324,7 @@ typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
     double optimum;                  /* min g_i over the domain */
     double gap;                      /* objective - optimum */
 } keepfit_measurement;
-/* KEEPFIT_UNSOLVED: the optimum cannot be computed, and *result holds what else was asked for. */
+/* KEEPFIT_UNSOLVED, which is no failure: the optimum cannot be computed, and *result holds what else was asked for. */
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
 
 /* The model as it is now, a copy that outlives the fit. */
@@ -503,7 +531,7 @@ KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
 
 /* The model of the points that a journal holds, bit for bit that of the fit that wrote it: what follows the newest checkpoint is
  * run again. Nothing is changed, no lock is taken, nothing needs to be writable. The options may be NULL (they name the disk,
- * the flag that stops it, and the threads). A journal of rows that were scaled by columns has no model of its own (KEEPFIT_USAGE):
+ * what stops it, and the threads). A journal of rows that were scaled by columns has no model of its own (KEEPFIT_USAGE):
  * the factors are not in it. */
 KEEPFIT_API keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *options,
                                                  keepfit_model **model, keepfit_error *error);

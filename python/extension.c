@@ -1,43 +1,56 @@
 /* What the Python package needs in C besides the library: calls that Ctrl-C can stop, in as few crossings as possible.
  *
  * The interpreter's own handler only notes the signal, and raises KeyboardInterrupt once the call is back. While a call
- * runs in the main thread our handler stands before it: it raises the flag that the fit watches, and hands the signal on. */
+ * runs in the main thread our handler stands before it: it stops the fit at work, and hands the signal on. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "keepfit.h"
 
-static volatile int interrupted;
+static _Atomic(keepfit_fit *) at_work; /* in the main thread, while the handler is ours */
 static struct sigaction before;
+
+static void stop_fit(void)
+{
+    keepfit_fit *fit = atomic_load(&at_work);
+    if (fit)
+        keepfit_fit_stop(fit);
+}
 
 static void on_interrupt(int number)
 {
-    interrupted = 1;
+    stop_fit();
     before.sa_handler(number);
 }
 
-/* Only in front of a plain handler: where Ctrl-C is ignored, or ends the process, it goes on to do so. */
+/* Only in front of a plain handler: where Ctrl-C is ignored, or ends the process, it goes on to do so. And once: a fit that is used
+ * within another one's objective is not stopped by itself. */
 static bool watch(keepfit_fit *fit, bool main_thread)
 {
     struct sigaction ours;
-    if (!main_thread || sigaction(SIGINT, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) ||
-        before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
+    if (!main_thread || atomic_load(&at_work) || sigaction(SIGINT, NULL, &before) != 0 ||
+        (before.sa_flags & SA_SIGINFO) || before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
         return false;
     memset(&ours, 0, sizeof ours);
     ours.sa_handler = on_interrupt;
     ours.sa_flags = before.sa_flags;
     ours.sa_mask = before.sa_mask;
-    interrupted = 0;
-    keepfit_fit_watch(fit, &interrupted);
-    return sigaction(SIGINT, &ours, NULL) == 0;
+    atomic_store(&at_work, fit);
+    if (sigaction(SIGINT, &ours, NULL) == 0)
+        return true;
+    atomic_store(&at_work, NULL);
+    return false;
 }
 
 static void unwatch(keepfit_fit *fit, bool watched)
 {
-    keepfit_fit_watch(fit, NULL);
-    if (watched)
-        sigaction(SIGINT, &before, NULL);
+    if (!watched)
+        return;
+    sigaction(SIGINT, &before, NULL);
+    atomic_store(&at_work, NULL);
+    keepfit_fit_resume(fit);
 }
 
 /* Where the rows of compressed ones begin: SciPy counts in 4 bytes where these are enough, the library in 8. */
@@ -87,7 +100,7 @@ static void keepfit_python_free(void *bytes)
 /* For callbacks in Python, where KeyboardInterrupt comes before the call is back. */
 static void keepfit_python_stop(void)
 {
-    interrupted = 1;
+    stop_fit();
 }
 
 /* weight may be NULL; start == NULL: full rows, one behind the other. */

@@ -10,7 +10,8 @@
 
 #define GRACE_SECONDS 1
 
-volatile int stop_signal;
+atomic_int stop_signal;
+static keepfit_stop *reading; /* what stops a wait for input */
 static volatile sig_atomic_t acknowledged;
 
 /* The first signal's second is over, and the process still at work. */
@@ -31,11 +32,12 @@ static void on_signal(int number)
         raise(number); /* delivered when this handler returns */
     } else if (!stop_signal) {
         stop_signal = number;
+        keepfit_stop_raise(reading);
         alarm(GRACE_SECONDS);
     }
 }
 
-/* Reading is not restarted for ever: whoever waits for input looks at stop_signal. Writing has to be, or what is being written
+/* Reading is not restarted for ever: the library looks at what was raised while it waits for input. Writing has to be, or what is being written
  * would be lost to the second signal. */
 static void handle(int number, void (*handler)(int))
 {
@@ -56,13 +58,16 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
 }
 
-void stop_watch(void)
+keepfit_stop *stop_watch(void)
 {
+    if (!reading)
+        reading = keepfit_stop_create();
     handle(SIGALRM, on_alarm);
     if (!is_ignored(SIGHUP))
         handle(SIGHUP, on_signal);
     handle(SIGINT, on_signal);
     handle(SIGTERM, on_signal);
+    return reading;
 }
 
 int stop_code(void)

@@ -7,9 +7,14 @@
 #ifndef KEEPFIT_TOOLKIT_STOP_H
 #define KEEPFIT_TOOLKIT_STOP_H
 
-extern volatile int stop_signal; /* the signal that came; 0: none */
+#include <stdatomic.h>
 
-void stop_watch(void);
+#include "keepfit.h"
+
+extern atomic_int stop_signal; /* the signal that came; 0: none */
+
+/* From now on. What it returns is raised by the first one; NULL where there was no memory. */
+keepfit_stop *stop_watch(void);
 int stop_code(void); /* the exit code for it */
 
 #endif

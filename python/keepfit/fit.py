@@ -16,7 +16,7 @@ from .errors import NotProvedWarning, exception, text
 from .model import Model
 from .objective import Objective
 
-OK = lib.KEEPFIT_OK
+OK, CUT_SHORT = lib.KEEPFIT_OK, lib.KEEPFIT_STAGE_STOPPED
 NULL = ffi.NULL
 FLOAT, INT32 = np.dtype(np.float64), np.dtype(np.int32)
 FEATURES_MOST = 2**31 - 1
@@ -188,8 +188,7 @@ class Fit:
         with self._turn:
             status = extend(self.handle, count, features, start, wide, index, from_buffer("double[]", value), from_buffer("double[]", y),
                             NULL if weight is None else from_buffer("double[]", weight), get_ident() == MAIN, self.report)
-            if status != OK:
-                self._fail(status)
+            self._ended(status)
         return self
 
     def remove(self, arrivals: Iterable[int]) -> "Fit":
@@ -203,9 +202,7 @@ class Fit:
                 if not lib.keepfit_fit_find(self.handle, self._place(arrival), found):
                     raise IndexError("point %d is not present" % arrival)
                 indices.append(found[0])
-            status = lib.keepfit_python_remove(self.handle, indices, len(indices), get_ident() == MAIN, self.report)
-            if status != OK:
-                self._fail(status)
+            self._ended(lib.keepfit_python_remove(self.handle, indices, len(indices), get_ident() == MAIN, self.report))
         return self
 
     def take_over(self, other: "Fit") -> None:
@@ -324,6 +321,13 @@ class Fit:
             self.handle, len(targets), from_buffer(start), start.itemsize == 8, from_buffer("int32_t[]", index),
             from_buffer("double[]", value), from_buffer("double[]", targets), from_buffer("double[]", weights),
             state["snapshot"], len(state["snapshot"]), self.report)
+        if status != OK:
+            self._fail(status)
+
+    def _ended(self, status: int) -> None:
+        """A stage that Ctrl-C has cut short is none that failed, but who pressed it wants to hear of it."""
+        if status == OK and (self.report.outcome == CUT_SHORT or (self.objective and self.objective.raised)):
+            status = lib.KEEPFIT_STOPPED
         if status != OK:
             self._fail(status)
 

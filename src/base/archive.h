@@ -11,6 +11,8 @@
 
 /* From this version on, bounds on what rounding has done are there. */
 #define KF_VERSION_WITH_ROUNDING 4
+/* And what proofs of several classes with free intercepts have found. */
+#define KF_VERSION_WITH_CLASSES 5
 
 struct kf_archive {
     bool reading;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/stopping.h"
 
 struct row {
     keepfit_option shown;
@@ -401,6 +402,8 @@ void keepfit_options_free(keepfit_options *options)
     for (size_t k = 0; options && k < ROWS; k++)
         if (table[k].shown.type == KEEPFIT_TEXT)
             free(*(char **)field_of(options, &table[k]));
+    if (options)
+        keepfit_stop_free(options->stop);
     free(options);
 }
 
@@ -410,6 +413,7 @@ keepfit_options *keepfit_options_copy(const keepfit_options *options)
     if (!copy)
         return NULL;
     *copy = *options;
+    kf_stop_keep(copy->stop);
     bool whole = true;
     for (size_t k = 0; k < ROWS; k++)
         if (table[k].shown.type == KEEPFIT_TEXT) {
@@ -558,9 +562,11 @@ size_t kf_threads(const keepfit_options *options)
     return processors > 1 ? (size_t)processors : 1;
 }
 
-void keepfit_options_watch(keepfit_options *options, const volatile int *stop)
+void keepfit_options_stop(keepfit_options *options, keepfit_stop *stop)
 {
-    options->stop = stop;
+    keepfit_stop *before = options->stop;
+    options->stop = kf_stop_keep(stop);
+    keepfit_stop_free(before);
 }
 
 void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk)

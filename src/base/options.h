@@ -60,7 +60,7 @@ struct keepfit_options {
     uint64_t segment_bytes, checkpoint_gradients;
     double checkpoint_seconds;
 
-    const volatile int *stop; /* see keepfit_options_watch; may be NULL */
+    keepfit_stop *stop;       /* see keepfit_options_stop; kept; may be NULL */
     const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
     bool looking;             /* the journal is only looked at: not locked, and nothing is written */
     bool given[KF_OPTION_COUNT_MAX];

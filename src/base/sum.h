@@ -1,4 +1,5 @@
-/* A sum that is followed by adding and subtracting: twice as many digits as a number has, and a bound on its error. */
+/* A sum that is followed by adding and subtracting: twice as many digits as a number has, and a bound on its error.
+ * docs/guarantee.md, Lemma 17 (followed sums). */
 #ifndef KF_SUM_H
 #define KF_SUM_H
 

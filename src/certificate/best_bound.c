@@ -21,12 +21,13 @@ static double bound_with_intercept(struct kf_task *task, struct kf_certificate *
         return NAN;
     double *slopes = kf_slopes_known(certificate);
     bool serves = kf_intercept_serves(intercept, problem);
-    if (!serves && slopes)
+    bool affords = slopes || kf_affords(task, problem->points.count);
+    if (!serves && slopes && kf_is_single(&problem->objective))
         kf_intercept_gather(intercept, task, slopes);
-    else if (!serves && kf_affords(task, problem->points.count) &&
+    else if (!serves && affords &&
              kf_gap_estimate(problem, task->iterate.x, certificate->complete) <=
                  certificate->now.target) /* or x has to move in any case */
-        kf_intercept_gather(intercept, task, NULL);
+        kf_intercept_gather(intercept, task, slopes);
     return kf_intercept_bound(intercept, task, certificate->complete, task->vectors.doubt);
 }
 

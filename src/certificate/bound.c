@@ -5,11 +5,6 @@
 #include "kernels/kernels.h"
 #include "kernels/exponential.h"
 
-/* So often what follows from a distance is put in again. */
-#define DISTANCE_ROUNDS 3 /* speed: bench/tuning.md */
-/* They bring it down by less than this. */
-#define ROUNDS_BELOW 2.0 /* speed: bench/tuning.md */
-
 /* With v the gradient as computed, y what at_sum and at_x make of H^-1 v, and e_k, f_k what their numbers may be off by,
  *
  *   |g|_{H^-1} <= |v|_{H^-1} + sum e_k width_k,     |v|^2_{H^-1} <= v.y + sum |v_k| f_k,     f_k <= width_k theta */
@@ -57,46 +52,10 @@ double kf_curvature_decrement(const struct kf_curvature *curvature, const struct
     return length * length * (1 + kf_gamma((double)curvature->hessian.size + 64));
 }
 
-/* u^2/(2 (u - 1 + exp(-u))), at most 1 + u/2: what the curvature at the start of a way is of its mean, if it falls like
- * exp(-u s). */
-static double flattening(double u)
-{
-    return u < 0.01 ? 1 + u / 2 : u * u / (2 * (u + kf_expm1(-u)));
-}
-
-/* From how far away the optimum can be at all: D, and the inequality for the gap, at the head of curvature.h. What comes out is beside the
- * point where it is much more than the other bound. */
-static double bound_by_distance(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
-                                double c, double other)
-{
-    const struct kf_objective *objective = &problem->objective;
-    double longest = objective->row_most * (1 + kf_gamma((double)objective->longest + 8));
-    double concordance = kf_concordance(problem), reach = concordance * longest / sqrt(objective->lambda);
-    double t = objective->free ? concordance * sqrt(curvature->hessian.inverse[0]) * sqrt(square) / c : 0;
-    if (!(t < 1))
-        return INFINITY;
-    double rest = 1 + sqrt(1 - t), half = 2 * square / (c * rest * rest);
-    double e = half * reach / 4, root = e + sqrt(e * e + half), bound = root * root;
-    for (int k = 0; k < DISTANCE_ROUNDS && !objective->free && bound < ROUNDS_BELOW * other; k++)
-        bound = half * flattening(reach * sqrt(bound));
-    return bound;
-}
-
-/* K where points' curvatures have become less than c says of all, or have left: the others' shares are the larger. */
-static double reach_now(const struct kf_curvature *curvature)
-{
-    double rest = 1 - curvature->since.lost - KF_GIVEN_UP_MOST, farthest = sqrt(curvature->leverages.largest);
-    return rest > 0 ? fmin(farthest, curvature->leverages.reach / rest) : farthest;
-}
-
 double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct kf_problem *problem, double square,
                              double c, double most, double enough)
 {
-    double t = kf_concordance(problem) * reach_now(curvature) * sqrt(square) / c;
-    double bound = t < most ? square / (2 * c) * kf_concordant_excess(t) : INFINITY;
-    if (!curvature->plain && !(bound <= enough))
-        bound = fmin(bound, bound_by_distance(curvature, problem, square, c, bound));
-    return bound * KF_UPWARD + KF_UNDERFLOW;
+    return kf_fall(problem)->bound(curvature, problem, square, c, most, enough) * KF_UPWARD + KF_UNDERFLOW;
 }
 
 double kf_curvature_bound(const struct kf_curvature *curvature, const struct kf_task *task,

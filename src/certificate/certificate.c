@@ -42,11 +42,12 @@ static void learn_doubt(struct kf_task *task, struct kf_certificate *certificate
     kf_copy(&task->problem, estimate->origin, task->iterate.x);
 }
 
-/* Whether slopes are worth remembering: Hessians are made of them without computing gradients again. Estimates move x and compute
- * nothing. */
+/* Whether slopes are worth remembering: Hessians, or products with them, are made of them without computing gradients again. Estimates move
+ * x and compute nothing. */
 static bool wants_slopes(const struct kf_problem *problem, const struct kf_certificate *certificate)
 {
-    return !certificate->estimate.origin && !kf_is_limited(problem) && kf_curvature_suits(problem);
+    return kf_products_suit(problem) ||
+           (!certificate->estimate.origin && !kf_is_limited(problem) && kf_curvature_suits(problem));
 }
 
 /* Room for the slopes of all points; NULL: they are not to be remembered, or there is none. */
@@ -55,7 +56,7 @@ static double *room_for_slopes(struct kf_task *task, struct kf_certificate *cert
     struct kf_slopes *slopes = &certificate->slopes;
     if (!wants_slopes(&task->problem, certificate))
         return NULL;
-    if (KF_RESERVE(slopes->at, slopes->at_capacity, task->problem.points.count))
+    if (KF_RESERVE(slopes->at, slopes->at_capacity, task->problem.points.count * task->problem.objective.outputs))
         return slopes->at;
     task->problem.objective.memory_failed = true;
     return NULL;
@@ -103,11 +104,11 @@ void kf_certificate_solved(struct kf_task *task, struct kf_certificate *certific
 
 /* ---- points ---- */
 
-/* The newest point's slope joins the others, as far as they are remembered. False: no memory. */
-static bool remember_slope(struct kf_task *task, struct kf_certificate *certificate, double slope)
+/* The newest point's slopes join the others, as far as they are remembered. False: no memory. */
+static bool remember_slopes(struct kf_task *task, struct kf_certificate *certificate, const double *factors)
 {
     struct kf_slopes *slopes = &certificate->slopes;
-    size_t newest = task->problem.points.count - 1;
+    size_t newest = task->problem.points.count - 1, each = task->problem.objective.outputs;
     if (certificate->gradient < KF_GRADIENT_REMEMBERED)
         return true;
     if (!room_for_slopes(task, certificate)) {
@@ -115,7 +116,7 @@ static bool remember_slope(struct kf_task *task, struct kf_certificate *certific
         certificate->gradient = KF_GRADIENT_EXACT;
         return !task->problem.objective.memory_failed;
     }
-    slopes->at[newest] = slope;
+    memcpy(slopes->at + newest * each, factors, each * sizeof *factors);
     if (!kf_is_modelled(certificate))
         return true;
     if (!KF_RESERVE(slopes->moved, slopes->moved_capacity, task->problem.points.count))
@@ -140,7 +141,7 @@ keepfit_status kf_certificate_take(struct kf_task *task, struct kf_certificate *
     struct kf_tracked tracked = kf_certificate_tracked(certificate);
     double blur = kf_rounding_of_point(objective, task->iterate.x, newest, factors, 0, &tracked);
     certificate->curvature.since.blur = fmax(certificate->curvature.since.blur, blur);
-    if (!remember_slope(task, certificate, factors[0]))
+    if (!remember_slopes(task, certificate, factors))
         return kf_fail_memory(error);
     kf_goal_take(&certificate->goal, task, loss, blur);
     kf_intercept_take(&certificate->intercept, task, newest);
@@ -179,7 +180,7 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
     kf_goal_drop(&certificate->goal, task, &task->iterate.view, j, blur);
     certificate->intercept.known = false;
     if (kf_remembers_slopes(certificate))
-        kf_points_close_gap(slopes->at, count, 1, j);
+        kf_points_close_gap(slopes->at, count, objective->outputs, j);
     if (modelled)
         kf_points_close_gap(slopes->moved, count, 1, j);
     kf_curvature_leave(&certificate->curvature, task, j, factors[0]);

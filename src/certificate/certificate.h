@@ -10,6 +10,7 @@
 #include "certificate/curvature.h"
 #include "certificate/goal.h"
 #include "certificate/intercept.h"
+#include "optimum/products.h"
 
 /* What the gradient sum is, each of these being more than the one before. */
 enum kf_gradient {
@@ -19,7 +20,7 @@ enum kf_gradient {
     KF_GRADIENT_MODELLED /* the slopes are of an earlier x, from which scores have moved by `moved`; the sum is what H makes of that */
 };
 
-/* Of all points: what they were when last computed, and how far their scores have moved since. */
+/* Of all points, one for each score: what they were when last computed, and how far their scores have moved since. */
 struct kf_slopes {
     double *at, *moved, *trial;
     double moved_most, moved_off; /* no number of `moved` is larger in size, nor off by more */

@@ -48,7 +48,8 @@ void kf_certificate_check(const struct kf_task *task, const struct kf_certificat
     const struct kf_curvature *curvature = &certificate->curvature;
     const struct kf_intercept *intercept = &certificate->intercept;
     size_t count = task->problem.points.count;
-    assert(certificate->gradient < KF_GRADIENT_REMEMBERED || slopes->at_capacity >= count);
+    assert(certificate->gradient < KF_GRADIENT_REMEMBERED ||
+           slopes->at_capacity >= count * task->problem.objective.outputs);
     assert(!kf_is_modelled(certificate) || (slopes->moved_capacity >= count && kf_has_factor(curvature)));
     assert(slopes->moved_most >= 0 && slopes->moved_off >= 0);
     assert(certificate->estimate.distance >= 0 && certificate->estimate.doubt >= 0);
@@ -102,7 +103,8 @@ void kf_certificate_archive(struct kf_task *task, struct kf_certificate *certifi
     kf_archive_real(archive, &certificate->square);
     archive_gradient(certificate, archive);
     if (kf_remembers_slopes(certificate))
-        kf_archive_array(archive, &slopes->at, &slopes->at_capacity, task->problem.points.count);
+        kf_archive_array(archive, &slopes->at, &slopes->at_capacity,
+                         task->problem.points.count * task->problem.objective.outputs);
     kf_archive_real(archive, &estimate->distance);
     kf_archive_real(archive, &estimate->doubt);
     kf_archive_require(archive, estimate->distance >= 0 && estimate->doubt >= 0);

@@ -10,14 +10,11 @@
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 
-/* Above this, how far scores have moved is looked at point by point. */
-#define STRETCH_ROUGH 0.1 /* speed: bench/tuning.md */
-
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
     const struct kf_objective *objective = &problem->objective;
-    return kf_is_single(objective) && isfinite(kf_concordance(problem)) && objective->lambda > 0 &&
-           kf_hessian_for(problem) && kf_domain_is_whole(&problem->domain);
+    return kf_is_single(objective) && kf_fall_of(objective->loss) && objective->lambda > 0 && kf_hessian_for(problem) &&
+           kf_domain_is_whole(&problem->domain);
 }
 
 void kf_curvature_free(struct kf_curvature *curvature)
@@ -26,9 +23,21 @@ void kf_curvature_free(struct kf_curvature *curvature)
         curvature->hessian.type->free(&curvature->hessian);
     free(curvature->anchor);
     free(curvature->leverages.of);
+    free(curvature->rooms.of);
     free(curvature->excesses);
     kf_curves_free(&curvature->curves);
     memset(curvature, 0, sizeof *curvature);
+}
+
+void kf_curvature_clear(struct kf_curvature *curvature)
+{
+    struct kf_leverages *leverages = &curvature->leverages;
+    struct kf_followed *followed = &curvature->followed;
+    curvature->phase = KF_PHASE_NONE;
+    curvature->weight = curvature->lambda = curvature->rooms.radius = 0;
+    curvature->since = (struct kf_since){.stretch = 0};
+    *leverages = (struct kf_leverages){.of = leverages->of, .capacity = leverages->capacity};
+    *followed = (struct kf_followed){.at_sum = followed->at_sum, .at_x = followed->at_x};
 }
 
 /* ---- room ---- */
@@ -69,6 +78,16 @@ static bool reserve(struct kf_curvature *curvature, const struct kf_problem *pro
     return size <= curvature->hessian.capacity || kf_curvature_room(curvature, problem, capacity);
 }
 
+bool kf_curvature_choose(struct kf_curvature *curvature, struct kf_task *task, double target, bool *again)
+{
+    return kf_fall(&task->problem)->choose(curvature, task, target, again);
+}
+
+bool kf_curvature_foretells(const struct kf_problem *problem)
+{
+    return kf_fall(problem)->inherits;
+}
+
 size_t kf_leverages_listed(const struct kf_curvature *curvature)
 {
     return curvature->phase == KF_PHASE_MEASURING ? curvature->points : curvature->leverages.known;
@@ -101,8 +120,8 @@ static double kept(const struct kf_curvature *curvature)
 double kf_curvature_shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem, double stretch)
 {
     double weight = fmin(curvature->weight / problem->objective.weight_total, 1);
-    double moved = kf_exp_any(-kf_concordance(problem) * (stretch + curvature->since.blur));
-    return moved * weight * kept(curvature) * (1 - curvature->hessian.slack) / KF_UPWARD;
+    return kf_fall(problem)->share(curvature, problem, stretch) * weight * kept(curvature) *
+           (1 - curvature->hessian.slack) / KF_UPWARD;
 }
 
 static double shrinkage(const struct kf_curvature *curvature, const struct kf_problem *problem)
@@ -139,10 +158,13 @@ bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_task *task, c
 {
     struct kf_hessian *hessian = &curvature->hessian;
     assert(curvature->phase == KF_PHASE_GATHERING && to >= curvature->points && to <= task->problem.points.count);
-    if (!has_room(task, follow_size(curvature, &task->problem) &&
-                            hessian->type->gather(hessian, &curvature->curves, task, curvature->anchor, slopes,
-                                                  curvature->points, to)))
+    if (!has_room(task, follow_size(curvature, &task->problem) && kf_rooms_reserve(curvature, &task->problem, to)))
         return false;
+    const double *known = kf_rooms_slopes(curvature, task, slopes, to);
+    if (!has_room(task, hessian->type->gather(hessian, &curvature->curves, task, curvature->anchor, known,
+                                              curvature->points, to)))
+        return false;
+    kf_rooms_measure(curvature, &task->problem, to);
     curvature->points = to;
     return true;
 }
@@ -164,13 +186,14 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task
     return KEEPFIT_OK;
 }
 
-struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c)
+struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, const struct kf_problem *problem, double c)
 {
     struct kf_hessian *hessian = &curvature->hessian;
-    struct kf_heritage heritage = {.c = c,
-                                   .slack = hessian->slack,
-                                   .size = hessian->size,
-                                   .known = kf_is_certified(curvature) ? curvature->leverages.known : 0};
+    struct kf_heritage heritage = {
+        .c = c,
+        .slack = hessian->slack,
+        .size = hessian->size,
+        .known = kf_is_certified(curvature) && kf_fall(problem)->inherits ? curvature->leverages.known : 0};
     if (heritage.known && !curvature->plain && hessian->type->compare && !kf_leverages_are_marked(curvature)) {
         for (size_t k = 0; k < hessian->size; k++)
             heritage.margin = fmax(heritage.margin, kf_hessian_margin(hessian, k) / kf_hessian_diagonal(hessian, k));
@@ -197,7 +220,8 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_ta
 
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_task *task, const double *slopes)
 {
-    struct kf_heritage heritage = kf_curvature_bequeath(curvature, shrinkage(curvature, &task->problem));
+    struct kf_heritage heritage =
+        kf_curvature_bequeath(curvature, &task->problem, shrinkage(curvature, &task->problem));
     if (!kf_curvature_begin(curvature, task) ||
         !kf_curvature_gather(curvature, task, slopes, task->problem.points.count))
         return KEEPFIT_NO_MEMORY;
@@ -211,6 +235,7 @@ static void be_certified(struct kf_curvature *curvature, const struct kf_task *t
     curvature->leverages.later = 0;
     for (size_t j = curvature->points; j < task->problem.points.count; j++)
         curvature->leverages.later = fmax(curvature->leverages.later, kf_leverage(curvature, &task->problem, j));
+    curvature->rooms.radius = kf_fall(&task->problem)->radius(curvature);
     curvature->phase = KF_PHASE_CERTIFIED;
     kf_curvature_move(curvature, task, tracked);
 }
@@ -218,14 +243,6 @@ static void be_certified(struct kf_curvature *curvature, const struct kf_task *t
 static bool reserve_leverages(struct kf_curvature *curvature)
 {
     return KF_RESERVE(curvature->leverages.of, curvature->leverages.capacity, curvature->points);
-}
-
-/* K: R, or less where the representation can tell. False: out of memory. */
-static bool find_reach(struct kf_curvature *curvature, struct kf_task *task, double target)
-{
-    curvature->leverages.reach = sqrt(curvature->leverages.largest);
-    bool matters = !curvature->plain && curvature->hessian.type->find_reach;
-    return !matters || curvature->hessian.type->find_reach(curvature, task, target);
 }
 
 bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_task *task, const struct kf_tracked *tracked,
@@ -236,10 +253,7 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_task *task, 
     curvature->leverages.largest = 0;
     kf_spend(&task->stage, (0.15 * (double)curvature->hessian.size + 5) *
                                (double)(curvature->hessian.size * curvature->hessian.size));
-    bool found = kf_concordance(&task->problem) > 0 ? kf_leverages_find(curvature, task, target)
-                                                    : curvature->hessian.type->invert(&curvature->hessian);
-    if (found && !has_room(task, find_reach(curvature, task, target)))
-        found = false;
+    bool found = kf_fall(&task->problem)->find(curvature, task, target);
     if (found)
         be_certified(curvature, task, tracked);
     else
@@ -301,9 +315,10 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_task *tas
     double *delta = kf_hessian_scratch(&curvature->hessian, 0);
     for (size_t k = 0; k < size; k++)
         delta[k] = task->iterate.x[k] - curvature->anchor[k];
-    double moved = sqrt(curvature->leverages.largest) * kf_curvature_length(curvature, delta);
+    const struct kf_fall *fall = kf_fall(&task->problem);
+    double moved = fall->stretch_of(curvature, kf_curvature_length(curvature, delta));
     curvature->since.stretch = curvature->since.before + moved;
-    curvature->since.rough = moved > STRETCH_ROUGH;
+    curvature->since.rough = moved > fall->rough;
     kf_copy(&task->problem, delta, task->iterate.x);
     memset(delta, 0, free * sizeof *delta);
     curvature->followed.x_length = bend_vector(curvature, delta, curvature->followed.at_x, &curvature->followed.x_off);
@@ -315,20 +330,20 @@ void kf_curvature_move(struct kf_curvature *curvature, const struct kf_task *tas
 
 bool kf_curvature_refine(struct kf_curvature *curvature, const struct kf_task *task, const double *slopes)
 {
-    double most;
     if (!kf_is_certified(curvature) || !curvature->since.rough)
         return false;
-    if (slopes) {
-        kf_curvature_error(curvature, &task->problem, slopes, NULL, &most);
-    } else {
-        double *delta = kf_hessian_scratch(&curvature->hessian, 0);
-        for (size_t k = 0; k < curvature->hessian.size; k++)
-            delta[k] = task->iterate.x[k] - curvature->anchor[k];
-        most = curvature->since.before + kf_scores_most(curvature, &task->problem, delta);
-    }
+    double *delta = kf_hessian_scratch(&curvature->hessian, 0);
+    for (size_t k = 0; k < curvature->hessian.size; k++)
+        delta[k] = task->iterate.x[k] - curvature->anchor[k];
+    double most = kf_fall(&task->problem)->look(curvature, &task->problem, slopes, delta);
     curvature->since.stretch = fmin(curvature->since.stretch, most);
     curvature->since.rough = false;
     return true;
+}
+
+bool kf_curvature_is_far(const struct kf_curvature *curvature, const struct kf_problem *problem, double target)
+{
+    return kf_is_certified(curvature) && kf_fall(problem)->is_far(curvature, target);
 }
 
 double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_row *row, double leverage)
@@ -385,6 +400,8 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_task *task, si
         curvature->hessian.type->take_out(&curvature->hessian, &curvature->curves, &task->problem, j, 1);
     }
     kf_points_close_gap(curvature->curves.of, curvature->points, 1, j);
+    if (kf_fall(&task->problem)->has_rooms)
+        kf_points_close_gap(curvature->rooms.of, curvature->points, 1, j);
     curvature->points--;
     if (curvature->phase == KF_PHASE_ANCHORED)
         curvature->phase = KF_PHASE_NONE; /* nothing says what is left of H */

@@ -1,4 +1,5 @@
-/* A proof of the gap from curvature: the Newton decrement with a self-concordance factor.
+/* A proof of the gap from curvature: the Newton decrement with a self-concordance factor. docs/guarantee.md: Theorem 9 (curvature bound),
+ * Theorem 11 (distance bound), Theorem 13 (slopes of an earlier x), Theorem 23 (curvature bound in numbers).
  *
  * At an anchor p, at a stage of weight W0, the Hessian H of the mean objective was factorised. For losses whose third
  * derivative is at most M times their second (M = 1 for logistic, 0 for squared), at a later stage, at x, with gradient g:
@@ -58,7 +59,7 @@ struct kf_followed {
 
 /* What has become of H since it was made. */
 struct kf_since {
-    double stretch; /* r, or */
+    double stretch; /* r, or how much of the radius is used up, or */
     bool rough;     /* an upper bound of it that may be far too large */
     double before;  /* r at the anchor */
     double lost;    /* share of H that has left with its points */
@@ -78,6 +79,15 @@ struct kf_leverages {
     double measured;        /* weight when all were measured */
 };
 
+/* Where losses have pieces (fall.h). */
+struct kf_rooms {
+    double *
+        of; /* how far at most a score may move from where it was at the anchor, with the point's curvature staying; while H is
+                 * gathered, of the points that are being added, their slopes */
+    size_t capacity;
+    double radius; /* so far in |.|_H may x move from the anchor with all the curvatures that H is made of staying */
+};
+
 struct kf_curvature {
     enum kf_phase phase;
     bool plain;              /* nothing is left out of H, and all leverages are measured at every anchor */
@@ -90,6 +100,7 @@ struct kf_curvature {
     struct kf_followed followed;
     struct kf_since since;
     struct kf_leverages leverages;
+    struct kf_rooms rooms;
     double *excesses; /* what K is found with: numbers of the points */
     size_t excesses_capacity;
 };
@@ -114,6 +125,9 @@ void kf_curvature_check(const struct kf_curvature *curvature, const struct kf_pr
 bool kf_curvature_suits(const struct kf_problem *problem);
 void kf_curvature_free(struct kf_curvature *curvature);
 
+/* Nothing is known; there is room. */
+void kf_curvature_clear(struct kf_curvature *curvature);
+
 /* Anchors at task->iterate.x, with all points so far: the Hessian for steps, i FOs, or none where the slopes at task->iterate.x are
  * remembered (not NULL). KEEPFIT_DIVERGED: it has no factor; KEEPFIT_NO_MEMORY. Neither anchors. */
 keepfit_status kf_curvature_anchor(struct kf_curvature *curvature, struct kf_task *task, const double *slopes);
@@ -133,7 +147,7 @@ bool kf_curvature_gather(struct kf_curvature *curvature, struct kf_task *task, c
 keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task *task);
 bool kf_curvature_begin_measuring(struct kf_curvature *curvature, struct kf_task *task);
 size_t kf_leverages_measure(struct kf_curvature *curvature, const struct kf_problem *problem, size_t most);
-bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_problem *problem, double target, bool *again);
+bool kf_curvature_choose(struct kf_curvature *curvature, struct kf_task *task, double target, bool *again);
 void kf_curvature_end_measuring(struct kf_curvature *curvature, const struct kf_task *task,
                                 const struct kf_tracked *tracked);
 
@@ -152,6 +166,10 @@ struct kf_moves {
     const double *by;
     double off;
 };
+/* Whether scores have moved so far that a Hessian at this x would serve a bound of that much better. */
+bool kf_curvature_is_far(const struct kf_curvature *curvature, const struct kf_problem *problem, double target);
+/* Whether what a step without a pass is off by can be known. */
+bool kf_curvature_foretells(const struct kf_problem *problem);
 /* What the gradient sum is off by where the slopes are those of all points, and their scores have moved since (NULL: not
  * at all); *most is r. The curvatures of later points are their own. */
 double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_problem *problem, const double *slopes,

@@ -87,6 +87,7 @@ void kf_curvature_archive(struct kf_curvature *curvature, struct kf_task *task, 
         return;
     size_t size = curvature->hessian.size;
     kf_archive_array(archive, &curvature->curves.of, &curvature->curves.capacity, curvature->points);
+    kf_rooms_archive(curvature, &task->problem, archive);
     kf_archive_reals(archive, curvature->anchor, size);
     bool matrix = archive->version > 2 || inverse || !factor;
     curvature->hessian.type->archive(&curvature->hessian, factor, matrix, inverse, archive);
@@ -116,7 +117,7 @@ void kf_curvature_check(const struct kf_curvature *curvature, const struct kf_pr
         return;
     assert(hessian->type && hessian->size <= hessian->capacity && hessian->size <= kf_size(problem));
     assert(curvature->anchor_capacity >= hessian->size);
-    assert(hessian->operations >= 0 && hessian->slack >= 0 && hessian->slack < 1);
+    assert(hessian->operations >= 0 && hessian->slack >= 0); /* infinite where there was no inverse */
     assert(curvature->points <= problem->points.count && curvature->curves.capacity >= curvature->points);
     assert(since->error >= 0 && since->before >= 0 && since->blur >= 0 && since->lost >= 0);
     if (curvature->phase == KF_PHASE_GATHERING)
@@ -126,7 +127,8 @@ void kf_curvature_check(const struct kf_curvature *curvature, const struct kf_pr
     assert(leverages->capacity >= kf_leverages_listed(curvature));
     if (!kf_is_certified(curvature))
         return;
-    assert(since->lost < 1 && since->stretch >= 0);
+    assert(hessian->slack < 1 && since->lost < 1 && since->stretch >= 0);
+    assert(curvature->rooms.radius >= 0);
     assert(!(leverages->reach < 0) && leverages->largest >= 0 && leverages->later >= 0);
     assert(followed->sum_length >= 0 && followed->x_length >= 0 && followed->sum_off >= 0 && followed->x_off >= 0);
 #else

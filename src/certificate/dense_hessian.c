@@ -12,9 +12,9 @@
 #define NAMED_VECTORS 2                  /* safety: room; counted below */
 #define WORK_VECTORS (NAMED_VECTORS + 4) /* safety: room; kf_hessian_scratch asserts */
 /* Of a term w phi'' a_k a_l: the weight, the root and its square, the products, 1/W and what scaling takes. */
-#define TERM_OPERATIONS 12 /* proof: "H." */
+#define TERM_OPERATIONS 12 /* proof: "Theorem 21 (verified factor)" */
 /* More of H than that is not given away for rounding: nothing is proved. */
-#define SLACK_MOST 0.25 /* proof: "A verified inverse" */
+#define SLACK_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
 #define PAIRS_TIMES 4   /* speed: bench/tuning.md */
 #define POWER_STEPS 8   /* speed: bench/tuning.md */
 

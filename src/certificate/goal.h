@@ -1,4 +1,5 @@
-/* What the bound has to come down to at a stage: the user's epsilon in one of its kinds.
+/* What the bound has to come down to at a stage: the user's epsilon in one of its kinds. docs/guarantee.md, Theorem 1 (relative target)
+ * and Theorem 2 (losses followed).
  *
  *   absolute   E
  *   relative   E times the best possible objective. It is unknown, but at least g(x) - bound; so a bound of at most

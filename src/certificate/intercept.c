@@ -20,7 +20,7 @@
 /* Beyond it H has been lost to rounding. */
 #define SPREAD_MOST 1e10 /* safety: 6 digits of 16 are left */
 /* H is not taken for what rounding may have made more than this share of. */
-#define SLACK_MOST 0.25 /* proof: "A verified inverse" */
+#define SLACK_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
 /* What a number of one point's curvature, p(1-p) or p q, may be off by. */
 static double units_of_curve(size_t outputs)
 {
@@ -36,7 +36,16 @@ static size_t room_for(size_t outputs)
 void kf_intercept_free(struct kf_intercept *intercept)
 {
     free(intercept->inverse);
+    free(intercept->centre);
+    free(intercept->shifted);
     *intercept = (struct kf_intercept){0};
+}
+
+static void archive_centre(struct kf_intercept *intercept, const struct kf_problem *problem, struct kf_archive *archive)
+{
+    kf_archive_count(archive, &intercept->centre_count, problem->objective.slots);
+    if (archive->status == KEEPFIT_OK)
+        kf_archive_array(archive, &intercept->centre, &intercept->centre_capacity, intercept->centre_count);
 }
 
 void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_problem *problem, struct kf_archive *archive)
@@ -58,6 +67,8 @@ void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_proble
         archive->status = KEEPFIT_NO_MEMORY;
     if (archive->status == KEEPFIT_OK)
         kf_archive_reals(archive, intercept->inverse, intercept->outputs * intercept->outputs);
+    if (intercept->outputs > 1 && archive->version >= KF_VERSION_WITH_CLASSES)
+        archive_centre(intercept, problem, archive);
 }
 
 bool kf_intercept_suits(const struct kf_problem *problem)
@@ -136,12 +147,28 @@ static keepfit_row rest_of_row(const struct kf_problem *problem, size_t j)
     return (keepfit_row){row.count - 1, row.index ? row.index + 1 : NULL, row.value + 1};
 }
 
-static double stretch_of(const struct kf_problem *problem, size_t j, const double *curve)
+/* |row - centre|^2, or a little more. */
+static double square_of_rest(const struct kf_intercept *intercept, const keepfit_row *row)
+{
+    double square = kf_square(row->count, row->value), centre = kf_square(intercept->centre_count, intercept->centre);
+    double across = 0, sizes = 0, operations = (double)row->count + (double)intercept->centre_count + 16;
+    for (size_t e = 0; e < row->count; e++) {
+        size_t feature = row->index ? row->index[e] - 1 : e;
+        double product = feature < intercept->centre_count ? row->value[e] * intercept->centre[feature] : 0;
+        across += product;
+        sizes += fabs(product);
+    }
+    return fmax(square - 2 * across + centre, 0) + kf_gamma(operations) * (square + 2 * sizes + centre);
+}
+
+static double stretch_of(const struct kf_intercept *intercept, const struct kf_problem *problem, size_t j,
+                         const double *curve)
 {
     keepfit_row row = rest_of_row(problem, j);
-    double upward = 1 + kf_gamma((double)row.count + 8);
-    return largest_curve(&problem->objective, problem->points.place[j].weight, curve) *
-           kf_square(row.count, row.value) * upward;
+    double upward = 1 + kf_gamma((double)row.count + 8),
+           most = largest_curve(&problem->objective, problem->points.place[j].weight, curve);
+    return intercept->centre_count ? most * square_of_rest(intercept, &row) * KF_UPWARD
+                                   : most * kf_square(row.count, row.value) * upward;
 }
 
 /* Point j's curvature at task->iterate.x, times its weight. */
@@ -149,22 +176,18 @@ static void curve_at(struct kf_task *task, size_t j, const double *slopes, doubl
 {
     struct kf_objective *objective = &task->problem.objective;
     struct kf_view view = kf_dense_view(task->iterate.x);
-    if (slopes) {
+    if (slopes && objective->outputs == 1) {
         *curve = kf_curve_recalled(&task->problem, j, slopes[j]);
         return;
     }
-    objective->type->curve(objective, &view, j, curve);
-    kf_scale(objective->outputs * objective->outputs, task->problem.points.place[j].weight, curve);
-}
-
-/* matrix += scale row row', of size x size numbers, in its lower triangle by columns */
-static void add_square(const keepfit_row *row, double scale, double *matrix, size_t size)
-{
-    for (size_t k = 0; k < row->count; k++) {
-        size_t column = row->index ? row->index[k] - 1 : k;
-        for (size_t l = k; l < row->count; l++)
-            matrix[column * size + (row->index ? row->index[l] - 1 : l)] += scale * row->value[k] * row->value[l];
+    const struct kf_place *place = &task->problem.points.place[j];
+    if (slopes && objective->loss->curve_of && place->weight > 0) {
+        objective->loss->curve_of(slopes + j * objective->outputs, objective->outputs, place->target, place->weight,
+                                  curve);
+        return;
     }
+    objective->type->curve(objective, &view, j, curve);
+    kf_scale(objective->outputs * objective->outputs, place->weight, curve);
 }
 
 /* A number that no eigenvalue of the matrix exceeds, and that is hardly more than the largest: the fourth root of the sum of their fourth
@@ -183,28 +206,80 @@ static double largest_eigenvalue(const double *matrix, size_t size, double *room
     return sqrt(sqrt(sum));
 }
 
-/* The sums over all points; `one` has room for the curvature of one. `moment`, unless it is NULL, is zeros, and room for two such matrices
- * behind it: for sum |curvature_j| row_j row_j', whose eigenvalues are at most its trace, and mostly much less. */
+/* sum |curvature_j| row_j row_j', whose eigenvalues are at most its trace, and mostly much less; made of KF_COLUMNS rows at a time. */
+struct moment {
+    double *matrix; /* NULL: not asked for; behind it there is room for two such matrices, and the rows */
+    double *columns;
+    size_t features, count;
+    double *mean; /* the rows' sum with the same factors, and theirs */
+    double sum;
+};
+
+static void add_columns(struct moment *moment)
+{
+    kf_add_squares(moment->features, moment->count, moment->columns, moment->features, moment->matrix,
+                   moment->features);
+    moment->count = 0;
+}
+
+static void add_to_moment(struct moment *moment, const keepfit_row *row, double curve)
+{
+    double *column = moment->columns + moment->count * moment->features, root = sqrt(curve);
+    if (moment->matrix)
+        memset(column, 0, moment->features * sizeof *column);
+    for (size_t e = 0; e < row->count; e++) {
+        size_t feature = row->index ? row->index[e] - 1 : e;
+        moment->mean[feature] += curve * row->value[e];
+        if (moment->matrix)
+            column[feature] = root * row->value[e];
+    }
+    moment->sum += curve;
+    if (moment->matrix && ++moment->count == KF_COLUMNS)
+        add_columns(moment);
+}
+
+/* q W where rows are less their mean, which becomes the centre: that of rows as they are, less that of the mean for all of them. What rounding
+ * does to the numbers, and the sums made of them, is no more than that share of the trace of rows as they are; nor is what the mean is off
+ * by. */
+static double centre_moment(struct kf_intercept *intercept, struct moment *moment, double trace, double off)
+{
+    size_t features = moment->features;
+    double square = 0;
+    for (size_t k = 0; k < features; k++) {
+        intercept->centre[k] = moment->sum > 0 ? moment->mean[k] / moment->sum : 0;
+        square += moment->sum * intercept->centre[k] * intercept->centre[k];
+    }
+    intercept->centre_count = features;
+    double most = fmax(trace - square, 0);
+    if (moment->matrix) {
+        add_columns(moment);
+        for (size_t k = 0; k < features; k++)
+            for (size_t l = k; l < features; l++)
+                moment->matrix[k * features + l] -= moment->sum * intercept->centre[k] * intercept->centre[l];
+        most = fmin(most, largest_eigenvalue(moment->matrix, features, moment->matrix + features * features));
+    }
+    return most + 8 * off;
+}
+
+/* The sums over all points; `one` has room for the curvature of one. `moment` is NULL where there is one class. */
 static void sum_curves(struct kf_intercept *intercept, struct kf_task *task, const double *slopes, double *one,
-                       double *moment)
+                       struct moment *moment)
 {
     size_t each = intercept->outputs * intercept->outputs, features = task->problem.objective.slots - 1;
     memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
     intercept->stretch = 0;
+    intercept->centre_count = 0;
     for (size_t j = 0; j < task->problem.points.count; j++) {
         curve_at(task, j, slopes, one);
         kf_add(each, 1, one, intercept->inverse);
-        intercept->stretch += stretch_of(&task->problem, j, one);
+        intercept->stretch += stretch_of(intercept, &task->problem, j, one);
         keepfit_row row = rest_of_row(&task->problem, j);
         if (moment)
-            add_square(&row, largest_curve(&task->problem.objective, task->problem.points.place[j].weight, one), moment,
-                       features);
+            add_to_moment(moment, &row,
+                          largest_curve(&task->problem.objective, task->problem.points.place[j].weight, one));
     }
     double off = kf_gamma((double)task->problem.points.count + (double)features + 32) * intercept->stretch;
-    intercept->stretch += off;
-    if (moment) /* whose numbers, and the sums made of them, are off by no more than that share of its trace */
-        intercept->stretch =
-            fmin(intercept->stretch, largest_eigenvalue(moment, features, moment + features * features) + 4 * off);
+    intercept->stretch = moment ? centre_moment(intercept, moment, intercept->stretch, off) : intercept->stretch + off;
     if (!slopes)
         task->problem.objective.fo += task->problem.points.count;
 }
@@ -237,6 +312,27 @@ static double largest_spread(const double *inverse, size_t outputs)
     return most;
 }
 
+/* The sums with what several classes need besides. False: out of memory. */
+static bool sum_of_points(struct kf_intercept *intercept, struct kf_task *task, const double *slopes, double *room)
+{
+    size_t features = task->problem.objective.slots - 1, square = features <= MOMENT_MOST ? features * features : 0;
+    if (task->problem.objective.outputs == 1 || features == 0) {
+        sum_curves(intercept, task, slopes, room, NULL);
+        return true;
+    }
+    double *numbers = kf_allocate(3 * square + (square ? KF_COLUMNS : 0) * features + features, sizeof *numbers);
+    bool there = numbers && KF_RESERVE(intercept->centre, intercept->centre_capacity, features);
+    if (there) {
+        struct moment moment = {.matrix = square ? numbers + features : NULL,
+                                .columns = numbers + features + 3 * square,
+                                .features = features,
+                                .mean = numbers};
+        sum_curves(intercept, task, slopes, room, &moment);
+    }
+    free(numbers);
+    return there;
+}
+
 void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, const double *slopes)
 {
     size_t outputs = task->problem.objective.outputs, each = outputs * outputs;
@@ -255,12 +351,11 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, c
         memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
         return;
     }
-    size_t features = task->problem.objective.slots - 1;
-    bool has_moment = outputs > 1 && features > 0 && features <= MOMENT_MOST;
-    double *moment = has_moment ? kf_allocate(3 * features * features, sizeof *moment) : NULL;
-    task->problem.objective.memory_failed |= has_moment && !moment;
-    sum_curves(intercept, task, slopes, room, moment);
-    free(moment);
+    if (!sum_of_points(intercept, task, slopes, room)) {
+        task->problem.objective.memory_failed = true;
+        intercept->known = false;
+        return;
+    }
     /* Each point's curvatures are off by units_of_curve in number; of one score they are lower bounds. And what H is at the scores as they are
      * is at least exp(-2 blur) times what it is at those that were computed. */
     double off = outputs > 1 ? (double)outputs * units_of_curve(outputs) * task->problem.objective.weight_total : 0;
@@ -281,7 +376,7 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
         return;
     double *one = intercept->inverse + intercept->outputs * intercept->outputs;
     curve_at(task, j, NULL, one);
-    intercept->stretch += stretch_of(&task->problem, j, one);
+    intercept->stretch += stretch_of(intercept, &task->problem, j, one);
 }
 
 /* |v_b|_{H^-1}/sqrt(W), or a little more, where each number of v may be off by that of `doubt`. */
@@ -299,7 +394,34 @@ static double length_of(const struct kf_intercept *intercept, const double *v, c
     return length * sqrt(intercept->upward) * (1 + kf_gamma((double)outputs + 8));
 }
 
-double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_task *task, const double *gradient,
+/* The gradient, and its doubt, where rows are less the centre: v_w - m v_b. False: no memory. */
+static bool shift_gradient(struct kf_intercept *intercept, struct kf_task *task, const double **gradient,
+                           const double **doubt)
+{
+    size_t outputs = intercept->outputs, size = kf_size(&task->problem);
+    if (intercept->centre_count == 0)
+        return true;
+    if (!KF_RESERVE(intercept->shifted, intercept->shifted_capacity, 2 * size)) {
+        task->problem.objective.memory_failed = true;
+        return false;
+    }
+    double *v = intercept->shifted, *off = v + size;
+    kf_copy(&task->problem, v, *gradient);
+    kf_copy(&task->problem, off, *doubt);
+    for (size_t slot = 1; slot <= intercept->centre_count; slot++)
+        for (size_t k = 0; k < outputs; k++) {
+            double taken = intercept->centre[slot - 1] * v[k], *at = &v[slot * outputs + k];
+            off[slot * outputs + k] +=
+                (fabs(intercept->centre[slot - 1]) * off[k] + 4 * KF_UNIT * (fabs(*at) + fabs(taken))) * KF_UPWARD +
+                KF_UNDERFLOW;
+            *at -= taken;
+        }
+    *gradient = v;
+    *doubt = off;
+    return true;
+}
+
+double kf_intercept_bound(struct kf_intercept *intercept, struct kf_task *task, const double *gradient,
                           const double *doubt)
 {
     const struct kf_objective *objective = &task->problem.objective;
@@ -318,6 +440,8 @@ double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_
     if (objective->outputs == 1)
         error = fmin(error, objective->row_most * (1 + kf_gamma((double)objective->longest + 8)) *
                                 (fabs(gradient[0]) + doubt[0]));
+    if (!shift_gradient(intercept, task, &gradient, &doubt))
+        return NAN;
     double rest = kf_held_bound(&task->problem, mu, task->iterate.x, gradient, doubt, error * KF_UPWARD);
     return (square / 2 * kf_concordant_excess(t) + rest) * KF_UPWARD;
 }

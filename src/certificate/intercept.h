@@ -15,8 +15,9 @@
  *
  *   E  =  sqrt(q) (t/(1-t))/R,     q = (1/W) sum w_j |row j|^2 (largest eigenvalue of loss_j's curvature)
  *
- * and A |v_b| where there is one intercept, with A the largest |row|. docs/guarantee.md derives it. H is made of the points at one x, and only
- * grows by those that come later; q takes them in. */
+ * which gains by rows that are less a constant one, m: for b' = b + w.m the problem is the same, its gradient in w is v_w - m v_b, and q is that
+ * of rows a_j - m (several classes); and A |v_b| where there is one intercept, with A the largest |row|.
+ * docs/guarantee.md, Theorem 14 (free intercepts). H is made of the points at one x, and only grows by those that come later; q takes them in. */
 #ifndef KF_INTERCEPT_H
 #define KF_INTERCEPT_H
 
@@ -33,6 +34,10 @@ struct kf_intercept {
     double upward;  /* what squares of lengths are to be multiplied by, for the rounding in H */
     double *inverse;
     size_t capacity;
+    double *centre; /* several classes: what is taken off each feature, */
+    size_t centre_count, centre_capacity;
+    double *shifted; /* and a gradient of such rows, with what it may be off by */
+    size_t shifted_capacity;
 };
 
 void kf_intercept_free(struct kf_intercept *intercept);
@@ -47,7 +52,7 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, c
 /* Point j has come. */
 void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j);
 /* The bound, infinite where a better x would have one; NaN where none has. */
-double kf_intercept_bound(const struct kf_intercept *intercept, const struct kf_task *task, const double *gradient,
+double kf_intercept_bound(struct kf_intercept *intercept, struct kf_task *task, const double *gradient,
                           const double *doubt);
 /* Where H has been lost to rounding, since the losses are flat so far out, and no step leads back: the intercepts become those that
  * would be best if nothing else were known than how much weight each class has. */

@@ -6,6 +6,7 @@
 
 #include "base/logarithm.h"
 #include "certificate/curvature.h"
+#include "certificate/fall.h"
 #include "certificate/verified.h"
 #include "problem/gap.h"
 
@@ -48,6 +49,14 @@ double kf_curvature_bound_at(const struct kf_curvature *curvature, const struct 
 double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_row *row, double leverage);
 /* The same of point j, from the row. */
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
+/* Those of all points that are in H, and R. */
+void kf_leverages_measure_all(struct kf_curvature *curvature, const struct kf_problem *problem);
+/* H again, of the points that are not left out (whose leverage is not negative), from their curvatures. False: no memory. */
+bool kf_leverages_assemble(struct kf_curvature *curvature, struct kf_task *task);
+/* H's inverse. Where a few points are so large that rounding in what they have made of H hides all others, it is made without them. */
+bool kf_leverages_invert(struct kf_curvature *curvature, struct kf_task *task);
+/* The same, where curvatures fall as concordance says: in pieces, once all leverages are measured. */
+bool kf_leverages_choose(struct kf_curvature *curvature, const struct kf_problem *problem, double target, bool *again);
 /* R, and what is left out of H, whose inverse is made. False: there is none. */
 bool kf_leverages_find(struct kf_curvature *curvature, struct kf_task *task, double target);
 /* K, where it is less than R by as much as matters for the target; H's inverse is there. False: no memory. */
@@ -60,7 +69,7 @@ struct kf_heritage {
     size_t size, known;
     bool compares;
 };
-struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, double c);
+struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, const struct kf_problem *problem, double c);
 keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_task *task,
                                     const struct kf_heritage *heritage);
 /* Whether measuring all leverages takes longer than a comparison. */

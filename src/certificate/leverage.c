@@ -78,6 +78,14 @@ static size_t measure(struct kf_curvature *curvature, const struct kf_problem *p
     return count;
 }
 
+void kf_leverages_measure_all(struct kf_curvature *curvature, const struct kf_problem *problem)
+{
+    measure(curvature, problem, 0, curvature->points);
+    curvature->leverages.largest = 0;
+    for (size_t j = 0; j < curvature->points; j++)
+        curvature->leverages.largest = fmax(curvature->leverages.largest, curvature->leverages.of[j]);
+}
+
 /* Marks those of the points from .. to-1 whose leverage is too high. R^2 is small enough where t is below a half: |g|_{H^-1} is
  * about sqrt(2 target). */
 static void mark(struct kf_curvature *curvature, size_t from, size_t to, double target, double times)
@@ -176,7 +184,7 @@ static bool is_worn(const struct kf_curvature *curvature)
 }
 
 /* H again, of the points that are not left out, from their curvatures. False: no memory. */
-static bool assemble_anew(struct kf_curvature *curvature, struct kf_task *task)
+bool kf_leverages_assemble(struct kf_curvature *curvature, struct kf_task *task)
 {
     if (!KF_RESERVE(curvature->excesses, curvature->excesses_capacity, curvature->points))
         return false;
@@ -209,13 +217,13 @@ static size_t mark_dominant(struct kf_curvature *curvature, const struct kf_prob
 }
 
 /* H's inverse. Where a few points are so large that rounding in what they have made of H hides all others, it is made without them. */
-static bool invert_somehow(struct kf_curvature *curvature, struct kf_task *task)
+bool kf_leverages_invert(struct kf_curvature *curvature, struct kf_task *task)
 {
     bool inverted = curvature->hessian.type->invert(&curvature->hessian);
     for (int round = 0; round < ROUNDS_OF_DOMINANT && !inverted && !curvature->plain; round++) {
         if (!mark_dominant(curvature, &task->problem))
             return false;
-        if (!assemble_anew(curvature, task)) {
+        if (!kf_leverages_assemble(curvature, task)) {
             task->problem.objective.memory_failed = true;
             return false;
         }
@@ -228,12 +236,12 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_task *task, d
 {
     size_t points = curvature->points;
     memset(curvature->leverages.of, 0, points * sizeof *curvature->leverages.of);
-    if (!invert_somehow(curvature, task))
+    if (!kf_leverages_invert(curvature, task))
         return false;
     measure(curvature, &task->problem, 0, points);
     mark(curvature, 0, points, target, LEVERAGE_TIMES);
     if (leave_out(curvature, &task->problem, 0, points) > 0) {
-        if (is_worn(curvature) && !assemble_anew(curvature, task)) {
+        if (is_worn(curvature) && !kf_leverages_assemble(curvature, task)) {
             task->problem.objective.memory_failed = true;
             return false;
         }

@@ -242,7 +242,7 @@ static void undo_close(struct kf_curvature *curvature, const struct kf_problem *
 keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_task *task, const double *slopes)
 {
     double c = fmin(curvature->weight / task->problem.objective.weight_total, 1);
-    struct kf_heritage heritage = kf_curvature_bequeath(curvature, c);
+    struct kf_heritage heritage = kf_curvature_bequeath(curvature, &task->problem, c);
     undo_close(curvature, &task->problem);
     kf_copy(&task->problem, curvature->anchor, task->iterate.x);
     if (!kf_curvature_gather(curvature, task, slopes, task->problem.points.count))

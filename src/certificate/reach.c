@@ -1,4 +1,4 @@
-/* K: how far scores move with |v|_H, in the mean that counts.
+/* K: how far scores move with |v|_H, in the mean that counts. docs/guarantee.md, Theorem 10 (reach in the mean).
  *
  * R is the farthest that any score can move. But what the Hessian loses along v on the way to x+v is a mean over the points, each with
  * its share k_j (a_j.v)^2 of |v|^2_H for a weight, and by Jensen's inequality

@@ -105,7 +105,7 @@ bool kf_certificate_step_unseen(struct kf_task *task, struct kf_certificate *cer
     struct kf_slopes *slopes = &certificate->slopes;
     double target = certificate->now.target, error, most, farthest;
     assert(kf_remembers_slopes(certificate) && kf_is_certified(curvature));
-    if (!foresee_moves(task, certificate, direction))
+    if (!kf_curvature_foretells(&task->problem) || !foresee_moves(task, certificate, direction))
         return false;
     struct kf_moves moves = foresee_rounding(task, slopes, direction, &farthest);
     error = kf_curvature_error(curvature, &task->problem, slopes->at, &moves, &most);

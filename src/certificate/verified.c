@@ -1,10 +1,12 @@
-/* What n operations have done to a sum of terms p_k p_l is at most gamma_n sqrt(m_k m_l) in number (k, l), m the diagonal, by Cauchy and
+/* docs/guarantee.md, Theorem 21 (verified factor) and Theorem 22 (verified inverse).
+ *
+ * What n operations have done to a sum of terms p_k p_l is at most gamma_n sqrt(m_k m_l) in number (k, l), m the diagonal, by Cauchy and
  * Schwarz; so it is at most size gamma_n diag(m) as a matrix. A Cholesky factor L as computed has LL' = A + F, |F_kl| <= gamma sqrt(a_k a_l)
  * likewise, a the diagonal of A. Both are taken off the diagonal first: if a factor comes out all the same, LL' <= A.
  *
  * The inverse is M = UU' with U made row by row of UL' = I (kernels/dense.h), so U = (I + E) L^-T with |E_ij| <= gamma sqrt(M_ii a_j): row i of U
  * has the length sqrt(M_ii), row j of L at most sqrt(a_j). With B = LL' the matrix B^1/2 M B^1/2 is (I + G)(I + G)', G = B^1/2 E B^-1/2, and
- * |G| <= gamma size sqrt(tr(diag(M) B) tr(diag(a) B^-1)), both of which are sum a_k M_kk, or hardly more. docs/guarantee.md ("Rounding") has the constants. */
+ * |G| <= gamma size sqrt(tr(diag(M) B) tr(diag(a) B^-1)), both of which are sum a_k M_kk, or hardly more. */
 #include "certificate/verified.h"
 
 #include <math.h>
@@ -13,7 +15,7 @@
 #include "objective/rounding.h"
 
 /* No worse inverse is taken for one. */
-#define APART_MOST 0.25 /* proof: "A verified inverse" */
+#define APART_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
 
 double kf_margin(size_t size, double operations, double peak)
 {

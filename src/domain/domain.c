@@ -121,7 +121,7 @@ static double simplex_highest(const struct kf_domain *domain)
 
 /* ---- rounding, in units of 2^-53, and supports ---- */
 
-#define UNIT 0x1p-53 /* proof: "Rounding" */
+#define UNIT 0x1p-53 /* proof: "Theorem 20 (gradient bound in numbers)" */
 
 static double none_lost(const struct kf_domain *domain, size_t count)
 {

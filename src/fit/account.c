@@ -35,13 +35,13 @@ static double validate(keepfit_fit *fit)
         return NAN;
     double target = task->problem.points.place[newest].target;
     double loss = objective->type->value(objective, &task->iterate.view, newest);
-    fit->validated++;
-    fit->validation_loss_sum += loss;
+    fit->account.validated++;
+    fit->account.loss_sum += loss;
     if (objective->loss->targets == KF_NUMBERS) {
         double miss = objective->scores[0] - target;
-        fit->validation_square_sum += miss * miss;
+        fit->account.square_sum += miss * miss;
     } else {
-        fit->wrong += is_wrong(objective, target);
+        fit->account.wrong += is_wrong(objective, target);
     }
     return loss;
 }

@@ -8,9 +8,9 @@
 #include "fit/durable.h"
 
 /* A column is centred once its condition number beside the intercept's is above this, as far as its values tell. */
-#define FAR 0x1p30 /* proof: "Which columns" */
+#define FAR 0x1p30 /* proof: "Theorem 15 (columns far from 0)" */
 /* Twice lambda over the smallest curvature bound, that of logistic: what the regulariser adds to the variance. */
-#define HELD 8.0 /* proof: "Which columns" */
+#define HELD 8.0 /* proof: "Theorem 15 (columns far from 0)" */
 
 static bool suits(const keepfit_fit *fit)
 {
@@ -64,27 +64,27 @@ const double *kf_centre_read_x(keepfit_fit *fit)
 {
     const struct kf_task *task = &fit->task;
     size_t outputs = task->problem.objective.outputs;
-    if (!fit->centres.count)
+    if (!fit->centring.centres.count)
         return task->iterate.x;
-    kf_copy(&task->problem, fit->given_x, task->iterate.x);
+    kf_copy(&task->problem, fit->centring.given_x, task->iterate.x);
     for (size_t k = 0; k < outputs; k++) {
-        struct wide sum = shifted(&fit->centres, task->iterate.x, outputs, k, -1);
-        fit->given_x[k] = sum.high + sum.low;
+        struct wide sum = shifted(&fit->centring.centres, task->iterate.x, outputs, k, -1);
+        fit->centring.given_x[k] = sum.high + sum.low;
     }
-    return fit->given_x;
+    return fit->centring.given_x;
 }
 
 double kf_centre_bound(keepfit_fit *fit, double bound)
 {
     const struct kf_objective *objective = &fit->task.problem.objective;
     size_t outputs = objective->outputs;
-    double square = 0, lead = fit->lead.constant;
-    bool biased = fit->lead.there && lead != 1;
-    if (!(fit->centres.count || biased) || !isfinite(bound))
+    double square = 0, lead = fit->meaning.lead.constant;
+    bool biased = fit->meaning.lead.there && lead != 1;
+    if (!(fit->centring.centres.count || biased) || !isfinite(bound))
         return bound;
     const double *x = kf_read(&fit->task);
     for (size_t k = 0; k < outputs; k++) {
-        struct wide sum = shifted(&fit->centres, x, outputs, k, -1);
+        struct wide sum = shifted(&fit->centring.centres, x, outputs, k, -1);
         double error = wide_error(&sum, sum.high + sum.low) + (biased ? DBL_EPSILON * fabs(lead * x[k]) : 0);
         square += error * error;
     }
@@ -105,12 +105,13 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
         keepfit_point point = {.target = place->target, .weight = place->weight};
         struct kf_centred_row centred;
         keepfit_row row;
-        outcome = kf_centres_undo(&fit->centres, points, j, &row) ? kf_centres_apply(next, &row, &centred, column)
-                                                                  : KF_CENTRED_MEMORY;
+        outcome = kf_centres_undo(&fit->centring.centres, points, j, &row)
+                      ? kf_centres_apply(next, &row, &centred, column)
+                      : KF_CENTRED_MEMORY;
         if (outcome != KF_CENTRED)
             break;
         point.row = centred.row;
-        if (kf_points_append(&made, &point, &fit->lead))
+        if (kf_points_append(&made, &point, &fit->meaning.lead))
             made.place[j].filled = centred.filled;
         else
             outcome = KF_CENTRED_MEMORY;
@@ -140,7 +141,7 @@ static bool adopt_rows(keepfit_fit *fit, struct kf_centres *next)
 {
     uint32_t column = 0;
     enum kf_centred outcome;
-    if (!fit->given_x && !kf_task_vector(&fit->task, &fit->given_x))
+    if (!fit->centring.given_x && !kf_task_vector(&fit->task, &fit->centring.given_x))
         return false;
     while ((outcome = rewrite_rows(fit, next, &column)) == KF_CENTRED_INEXACT)
         leave_out(next, column);
@@ -152,7 +153,7 @@ static void convert(const keepfit_fit *fit, const struct kf_centres *next, doubl
 {
     size_t outputs = fit->task.problem.objective.outputs;
     for (size_t k = 0; k < outputs; k++) {
-        struct wide sum = shifted(&fit->centres, x, outputs, k, -1);
+        struct wide sum = shifted(&fit->centring.centres, x, outputs, k, -1);
         struct wide more = shifted(next, x, outputs, k, 1);
         wide_add(&sum, -x[k]);
         wide_add(&sum, more.high);
@@ -170,11 +171,11 @@ static bool adopt(keepfit_fit *fit, struct kf_centres *next)
     }
     kf_read(task);
     convert(fit, next, task->iterate.x);
-    if (fit->optimum_x)
-        convert(fit, next, fit->optimum_x);
+    if (fit->measured.x)
+        convert(fit, next, fit->measured.x);
     kf_load(task);
-    kf_centres_free(&fit->centres);
-    fit->centres = *next;
+    kf_centres_free(&fit->centring.centres);
+    fit->centring.centres = *next;
     kf_fit_compute_constants(fit);
     kf_fit_forget(fit);
     return true;
@@ -185,9 +186,9 @@ static bool give_up(keepfit_fit *fit, uint32_t column)
 {
     struct kf_centres next = {0};
     bool room = true;
-    for (size_t k = 0; k < fit->centres.count && room; k++)
-        if (fit->centres.at[k].column != column)
-            room = kf_centres_add(&next, fit->centres.at[k].column, fit->centres.at[k].value);
+    for (size_t k = 0; k < fit->centring.centres.count && room; k++)
+        if (fit->centring.centres.at[k].column != column)
+            room = kf_centres_add(&next, fit->centring.centres.at[k].column, fit->centring.centres.at[k].value);
     if (room)
         return adopt(fit, &next);
     kf_centres_free(&next);
@@ -199,7 +200,8 @@ bool kf_centre_row(keepfit_fit *fit, const keepfit_row *row, struct kf_centred_r
     enum kf_centred outcome;
     uint32_t column = 0;
     *centred = (struct kf_centred_row){.row = *row};
-    while (fit->centres.count && (outcome = kf_centres_apply(&fit->centres, row, centred, &column)) != KF_CENTRED) {
+    while (fit->centring.centres.count &&
+           (outcome = kf_centres_apply(&fit->centring.centres, row, centred, &column)) != KF_CENTRED) {
         *centred = (struct kf_centred_row){.row = *row};
         if (outcome == KF_CENTRED_MEMORY || !give_up(fit, column))
             return false;
@@ -210,13 +212,13 @@ bool kf_centre_row(keepfit_fit *fit, const keepfit_row *row, struct kf_centred_r
 bool kf_centre_read_row(keepfit_fit *fit, size_t j, keepfit_row *row)
 {
     const struct kf_points *points = &fit->task.problem.points;
-    if (fit->centres.count)
-        return kf_centres_undo(&fit->centres, points, j, row);
+    if (fit->centring.centres.count)
+        return kf_centres_undo(&fit->centring.centres, points, j, row);
     keepfit_row kept = kf_points_row(points, j);
-    bool moved = kept.index && kf_lead_width(&fit->lead);
-    if (moved && !KF_RESERVE(fit->indices, fit->indices_capacity, kept.count))
+    bool moved = kept.index && kf_lead_width(&fit->meaning.lead);
+    if (moved && !KF_RESERVE(fit->last_row.indices, fit->last_row.capacity, kept.count))
         return false;
-    *row = kf_lead_strip(&fit->lead, &kept, fit->indices);
+    *row = kf_lead_strip(&fit->meaning.lead, &kept, fit->last_row.indices);
     return true;
 }
 
@@ -259,7 +261,7 @@ static bool begin_range(struct ranges *ranges, struct kf_centre now)
 static bool begin(const keepfit_fit *fit, size_t j, struct ranges *ranges)
 {
     keepfit_row row = kf_points_row(&fit->task.problem.points, j);
-    const struct kf_centre *next = fit->centres.at, *end = next + fit->centres.count;
+    const struct kf_centre *next = fit->centring.centres.at, *end = next + fit->centring.centres.count;
     bool room = true;
     for (size_t k = 1; k < row.count && room; k++) { /* a centred column has an entry in every row */
         uint32_t column = (row.index ? row.index[k] : (uint32_t)k) - 1;
@@ -355,26 +357,26 @@ void kf_centre_leaves(keepfit_fit *fit, size_t j)
 {
     const struct kf_points *points = &fit->task.problem.points;
     keepfit_row newest = kf_points_row(points, points->count - 1);
-    for (size_t k = 1; suits(fit) && k < newest.count && !fit->look_due; k++)
+    for (size_t k = 1; suits(fit) && k < newest.count && !fit->centring.look_due; k++)
         if (is_far(fit, newest.value[k], 0)) {
             uint32_t column = (newest.index ? newest.index[k] : (uint32_t)k) - 1;
             double other = kf_centres_cell(points, j, (struct kf_centre){column, 0}).value;
-            fit->look_due = !is_far(fit, newest.value[k], other - newest.value[k]);
+            fit->centring.look_due = !is_far(fit, newest.value[k], other - newest.value[k]);
         }
 }
 
 bool kf_centre_arrived(keepfit_fit *fit)
 {
-    bool due = fit->look_due || fit->arrived % stride(fit->task.problem.points.count) == 0;
-    fit->look_due = false;
+    bool due = fit->centring.look_due || fit->arrivals.arrived % stride(fit->task.problem.points.count) == 0;
+    fit->centring.look_due = false;
     return !suits(fit) || !due || look(fit);
 }
 
 bool kf_centre_removed(keepfit_fit *fit, uint64_t count)
 {
-    uint64_t present = fit->task.problem.points.count, left = fit->arrived - present, each = stride(present);
-    bool due = fit->look_due || left / each != (left - count) / each;
-    fit->look_due = false;
+    uint64_t present = fit->task.problem.points.count, left = fit->arrivals.arrived - present, each = stride(present);
+    bool due = fit->centring.look_due || left / each != (left - count) / each;
+    fit->centring.look_due = false;
     return !suits(fit) || !due || look(fit);
 }
 
@@ -390,11 +392,11 @@ static void archive_column(struct kf_archive *archive, uint32_t *column, size_t 
 /* The centres themselves, read into `next`. */
 static void archive_centres(const keepfit_fit *fit, struct kf_archive *archive, struct kf_centres *next, size_t most)
 {
-    size_t count = fit->centres.count;
+    size_t count = fit->centring.centres.count;
     kf_archive_count(archive, &count, most + 1);
     kf_archive_require(archive, !archive->reading || kf_archive_holds(archive, count));
     for (size_t k = 0; k < count && archive->status == KEEPFIT_OK; k++) {
-        struct kf_centre centre = archive->reading ? (struct kf_centre){0} : fit->centres.at[k];
+        struct kf_centre centre = archive->reading ? (struct kf_centre){0} : fit->centring.centres.at[k];
         archive_column(archive, &centre.column, most);
         kf_archive_real(archive, &centre.value);
         bool ascends = k == 0 || !archive->reading || centre.column > next->at[k - 1].column;
@@ -415,13 +417,13 @@ void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
         kf_centres_free(&next);
         return;
     }
-    bool room = fit->given_x || kf_task_vector(&fit->task, &fit->given_x);
+    bool room = fit->centring.given_x || kf_task_vector(&fit->task, &fit->centring.given_x);
     enum kf_centred outcome = room ? rewrite_rows(fit, &next, &column) : KF_CENTRED_MEMORY;
     kf_archive_require(archive, outcome != KF_CENTRED_INEXACT);
     if (outcome == KF_CENTRED_MEMORY)
         archive->status = KEEPFIT_NO_MEMORY;
-    struct kf_centres *of_no_use = outcome == KF_CENTRED ? &fit->centres : &next;
+    struct kf_centres *of_no_use = outcome == KF_CENTRED ? &fit->centring.centres : &next;
     kf_centres_free(of_no_use);
     if (outcome == KF_CENTRED)
-        fit->centres = next;
+        fit->centring.centres = next;
 }

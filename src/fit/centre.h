@@ -5,7 +5,8 @@
  *
  * is the same z, and neither the regulariser nor the domain sees b. So the history keeps rows a - c (history/centres.h), the
  * iterate is (b', w), and at the fit's boundary rows and x are what they were: the points' bits, and b = b' - w.c rounded once, whose
- * rounding the bound takes in. docs/guarantee.md derives when a column is centred, and what it costs.
+ * rounding the bound takes in. docs/guarantee.md, Theorem 15 (columns far from 0), derives when a
+ * column is centred, and what it costs.
  *
  * When to look follows from the numbers of arrivals and departures and from the points, so a fit that is stored and read again looks at
  * the same stages. */

@@ -114,7 +114,7 @@ keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
     if (choice->first == first && fit->running_count)
         return KEEPFIT_OK;
     *choice = (struct kf_choice){.first = first, .rival = choice->rival, .next = TRIAL_FIRST, .work = choice->work};
-    while (choice->next <= fit->arrived)
+    while (choice->next <= fit->arrivals.arrived)
         choice->next *= 2;
     snprintf(choice->reason, sizeof choice->reason, "%s", reason);
     return fit->running_count ? change_to(fit, first, error) : kf_fit_start(fit, first, error);
@@ -129,10 +129,11 @@ void kf_choice_recall(keepfit_fit *fit)
 
 /* ---- trials ---- */
 
+/* The numbers of the model that a row meets. */
 static double entries_of_row(const keepfit_fit *fit)
 {
-    const struct kf_points *points = &fit->task.problem.points;
-    return (double)points->entries / (double)points->count;
+    const struct kf_problem *problem = &fit->task.problem;
+    return (double)problem->points.entries / (double)problem->points.count * (double)problem->objective.outputs;
 }
 
 static double cost_of_fo(const keepfit_fit *fit)
@@ -164,7 +165,7 @@ static void count_work(keepfit_fit *fit)
 
 static void begin_stretch(keepfit_fit *fit)
 {
-    fit->choice.since = fit->arrived;
+    fit->choice.since = fit->arrivals.arrived;
     fit->choice.work_then = fit->choice.work;
 }
 
@@ -179,14 +180,14 @@ static void end_trial(keepfit_fit *fit, bool won)
 {
     struct kf_choice *choice = &fit->choice;
     const char *tried = at_work(fit)->name, *before = other(fit)->name;
-    double stages = (double)(fit->arrived - choice->since), spent = choice->work - choice->work_then;
+    double stages = (double)(fit->arrivals.arrived - choice->since), spent = choice->work - choice->work_then;
     snprintf(choice->reason, sizeof choice->reason,
              "measured at stage %llu, in work a stage (about ns): %s %.3g, %s %.3g%s",
              (unsigned long long)choice->since, before, choice->rate, tried, spent / (stages > 0 ? stages : 1),
              won ? "" : " and given up");
     choice->trying = false;
     choice->watched = won;
-    choice->next = fit->arrived * (won ? AFTER_WIN : AFTER_LOSS);
+    choice->next = fit->arrivals.arrived * (won ? AFTER_WIN : AFTER_LOSS);
 }
 
 static keepfit_status go_back(keepfit_fit *fit)
@@ -200,9 +201,9 @@ static keepfit_status hand_over(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
     snprintf(choice->reason, sizeof choice->reason, "at stage %llu, %s had not met the target with %llu gradients",
-             (unsigned long long)fit->arrived, at_work(fit)->name,
+             (unsigned long long)fit->arrivals.arrived, at_work(fit)->name,
              (unsigned long long)(fit->task.problem.objective.fo - fit->task.stage.fo_before));
-    choice->next = fit->arrived * AFTER_LOSS;
+    choice->next = fit->arrivals.arrived * AFTER_LOSS;
     return change_to(fit, other(fit), &fit->error);
 }
 
@@ -211,7 +212,7 @@ static double left(const keepfit_fit *fit)
 {
     const struct kf_choice *choice = &fit->choice;
     double spent = choice->work - choice->work_then, length = (double)choice->length;
-    double stages = (double)(fit->arrived - choice->since);
+    double stages = (double)(fit->arrivals.arrived - choice->since);
     return choice->rate * (choice->trying ? WIN_SHARE * length : LENIENCE * (length + stages)) - spent;
 }
 
@@ -232,25 +233,25 @@ static bool is_far_ahead(keepfit_fit *fit)
         return false;
     snprintf(choice->reason, sizeof choice->reason,
              "%s is not tried: at stage %llu what its proofs go by would allow %.3g times the gap", other(fit)->name,
-             (unsigned long long)fit->arrived, times);
+             (unsigned long long)fit->arrivals.arrived, times);
     return true;
 }
 
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (kf_size(&fit->task.problem) <= SMALL && fit->arrived < TRIAL_FIRST_SMALL) {
+    if (kf_size(&fit->task.problem) <= SMALL && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
     }
-    uint64_t stages = fit->arrived - choice->since;
+    uint64_t stages = fit->arrivals.arrived - choice->since;
     choice->rate = (choice->work - choice->work_then) / (double)(stages ? stages : 1);
-    choice->length = fit->arrived / TRIAL_SHARE;
+    choice->length = fit->arrivals.arrived / TRIAL_SHARE;
     begin_stretch(fit);
     /* Where a change and the way back are about all that is spent, there is nothing to gain. */
     choice->trying = choice->rate * (double)choice->length > cost_of_change(fit) && !is_far_ahead(fit);
     if (!choice->trying) {
-        choice->next = AFTER_WIN * fit->arrived;
+        choice->next = AFTER_WIN * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
     choice->watched = false;
@@ -266,13 +267,13 @@ keepfit_status kf_fit_consider(keepfit_fit *fit)
     count_work(fit);
     if ((choice->trying || choice->watched) && left(fit) <= 0)
         return go_back(fit);
-    if (choice->trying && fit->arrived >= choice->since + choice->length) {
+    if (choice->trying && fit->arrivals.arrived >= choice->since + choice->length) {
         end_trial(fit, true);
         begin_stretch(fit);
     }
-    if (!choice->trying && fit->arrived >= choice->next)
+    if (!choice->trying && fit->arrivals.arrived >= choice->next)
         return begin_trial(fit);
-    if (!choice->trying && fit->arrived == choice->next - choice->next / 4)
+    if (!choice->trying && fit->arrivals.arrived == choice->next - choice->next / 4)
         begin_stretch(fit);
     if (choice->trying || choice->watched)
         limit_stage(fit);

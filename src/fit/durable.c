@@ -21,7 +21,7 @@
 
 const char *kf_durable_objective(const keepfit_fit *fit)
 {
-    return fit->objective_name ? fit->objective_name : "";
+    return fit->own.name ? fit->own.name : "";
 }
 
 /* The first record, which is sound, if it is what it should be. */
@@ -105,7 +105,7 @@ void kf_durable_close(struct kf_durable *durable)
 void kf_durable_start_segment(keepfit_fit *fit)
 {
     kf_points_close_block(&fit->task.problem.points);
-    fit->durable->in_memory = fit->arrived + 1;
+    fit->durable->in_memory = fit->arrivals.arrived + 1;
 }
 
 keepfit_status kf_durable_create(keepfit_fit *fit, keepfit_error *error)
@@ -150,8 +150,8 @@ static void leave_memory(keepfit_fit *fit, uint64_t first_record)
     struct kf_points *points = &fit->task.problem.points;
     size_t first = first_from(fit, durable->in_memory), j = first;
     keepfit_error unused;
-    if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK && !fit->centres.count &&
-        kf_points_lend(points, first)) {
+    if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK &&
+        !fit->centring.centres.count && kf_points_lend(points, first)) {
         struct kf_cursor cursor = {durable->journal.segment_count - 1, 0};
         const struct kf_record *record;
         while (j < points->count && (record = kf_journal_next(&durable->journal, &cursor)))
@@ -182,7 +182,7 @@ keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point)
         return KEEPFIT_OK;
     struct kf_writer *writer = &fit->durable->journal.writer;
     uint64_t segment = writer->first;
-    return recorded(fit, kf_writer_point(writer, writer->arrived + 1, point, &fit->lead, &fit->error), segment);
+    return recorded(fit, kf_writer_point(writer, writer->arrived + 1, point, &fit->meaning.lead, &fit->error), segment);
 }
 
 keepfit_status kf_durable_block(keepfit_fit *fit, size_t count)
@@ -259,11 +259,11 @@ static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
     kf_archive_free(&archive);
     if (status == KEEPFIT_OK) {
         durable->checkpointed = writer->durable;
-        durable->told.checkpointed = fit->arrived;
+        durable->told.checkpointed = fit->arrivals.arrived;
     }
     /* Also after a failure: the next attempt is made when the next one is due. */
     durable->checkpoint_fo = fit->task.problem.objective.fo;
-    durable->checkpoint_seconds = fit->seconds;
+    durable->checkpoint_seconds = fit->account.seconds;
     durable->checkpoint_cost = kf_fit_clock() - start;
     return status;
 }
@@ -272,7 +272,7 @@ static bool checkpoint_is_due(const keepfit_fit *fit)
 {
     const struct kf_durable *durable = fit->durable;
     const keepfit_options *options = fit->options;
-    double worked = fit->seconds - durable->checkpoint_seconds;
+    double worked = fit->account.seconds - durable->checkpoint_seconds;
     uint64_t gradients = fit->task.problem.objective.fo - durable->checkpoint_fo;
     return (worked >= options->checkpoint_seconds && worked * CHECKPOINT_SHARE >= durable->checkpoint_cost) ||
            (options->checkpoint_gradients && gradients >= options->checkpoint_gradients);
@@ -358,12 +358,13 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     const struct kf_points *points = &fit->task.problem.points;
     const struct kf_journal *journal = &fit->durable->journal;
     struct kf_archive archive = {0};
-    keepfit_status status = kf_schema_is_empty(&fit->schema) ? KEEPFIT_OK : write_names(writer, &fit->schema, error);
+    keepfit_status status =
+        kf_schema_is_empty(&fit->meaning.schema) ? KEEPFIT_OK : write_names(writer, &fit->meaning.schema, error);
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
         keepfit_point point;
         status = keepfit_fit_point(fit, j, &point);
         if (status == KEEPFIT_OK)
-            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, &fit->lead, error);
+            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, &fit->meaning.lead, error);
     }
     if (status == KEEPFIT_OK)
         status = kf_writer_sync(writer, error);
@@ -388,7 +389,7 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
     struct kf_journal *journal = &durable->journal;
     struct kf_writer writer;
     uint64_t base =
-        fit->task.problem.points.count + 1 + !kf_schema_is_empty(&fit->schema); /* settings, names, points */
+        fit->task.problem.points.count + 1 + !kf_schema_is_empty(&fit->meaning.schema); /* settings, names, points */
     char *settings = kf_settings_write(fit->options, base, kf_durable_objective(fit));
     status = settings ? kf_generation_begin(journal, &writer, settings, &fit->error) : kf_fail_memory(&fit->error);
     free(settings);
@@ -401,14 +402,14 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
         kf_generation_abandon(journal, &writer);
         return status;
     }
-    writer.arrived = writer.safe = fit->arrived;
+    writer.arrived = writer.safe = fit->arrivals.arrived;
     uint64_t generation = journal->generation;
     status = kf_generation_commit(journal, &writer, &fit->error);
     if (journal->generation == generation)
         return status; /* the old one goes on */
     durable->base = base;
     durable->checkpointed = base;
-    durable->told.checkpointed = fit->arrived;
+    durable->told.checkpointed = fit->arrivals.arrived;
     kf_durable_start_segment(fit);
     if (status != KEEPFIT_OK)
         fit->death = fit->error;

@@ -61,10 +61,10 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
 {
     keepfit_status status = KEEPFIT_OK;
     double unused;
-    prospect->labels.kind = fit->labels.kind;
+    prospect->labels.kind = fit->meaning.labels.kind;
     prospect->weight = fit->task.problem.objective.weight_total;
-    for (size_t k = 0; k < fit->labels.count; k++)
-        if (kf_labels_take(&prospect->labels, fit->labels.label[k], &unused) == KF_LABEL_MEMORY)
+    for (size_t k = 0; k < fit->meaning.labels.count; k++)
+        if (kf_labels_take(&prospect->labels, fit->meaning.labels.label[k], &unused) == KF_LABEL_MEMORY)
             return kf_fail_memory(error);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         status = foresee(fit, block, k, prospect, error);
@@ -158,7 +158,7 @@ static keepfit_status take_block(keepfit_fit *fit, const keepfit_block *block, c
         return push_each(fit, block, pushed);
     status = take_all(fit, block);
     *pushed = status == KEEPFIT_OK ? block->count : 0;
-    fit->seconds += kf_fit_clock() - start;
+    fit->account.seconds += kf_fit_clock() - start;
     return kf_durable_acknowledge(fit, status);
 }
 
@@ -173,8 +173,6 @@ keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, 
         status = check_block(fit, block, &prospect, &fit->error);
     if (status == KEEPFIT_OK && block->count)
         status = take_block(fit, block, &prospect, &count);
-    if (status == KEEPFIT_OK && kf_fit_stopped(fit))
-        status = KEEPFIT_STOPPED;
     if (pushed)
         *pushed = count;
     free(prospect.labels.label);
@@ -187,11 +185,11 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
     keepfit_status status = kf_fit_ready(fit);
     if (status != KEEPFIT_OK)
         return status;
-    if (fit->labels.kind == KF_NUMBERS)
+    if (fit->meaning.labels.kind == KF_NUMBERS)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a regression has no classes to expect");
     if (!isfinite(label))
         return kf_fail(&fit->error, KEEPFIT_DATA, "the label is not finite");
-    switch (kf_labels_foresee(&fit->labels, label)) {
+    switch (kf_labels_foresee(&fit->meaning.labels, label)) {
     case KF_LABEL_KNOWN:
         return KEEPFIT_OK;
     case KF_LABEL_THIRD:
@@ -202,7 +200,8 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
     status = kf_durable_expected(fit, label);
     if (status != KEEPFIT_OK)
         return status;
-    if (!kf_fit_make_room(fit, fit->features, fit->labels.count + 1) || !kf_fit_learn_label(fit, label, &target)) {
+    if (!kf_fit_make_room(fit, fit->meaning.features, fit->meaning.labels.count + 1) ||
+        !kf_fit_learn_label(fit, label, &target)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
@@ -211,7 +210,7 @@ keepfit_status keepfit_fit_expect(keepfit_fit *fit, double label)
 
 double kf_fit_label(const keepfit_fit *fit, double target)
 {
-    const struct kf_labels *labels = &fit->labels;
+    const struct kf_labels *labels = &fit->meaning.labels;
     if (labels->kind == KF_NUMBERS)
         return target;
     if (labels->kind == KF_MANY_CLASSES)
@@ -236,12 +235,17 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
     return KEEPFIT_OK;
 }
 
-void keepfit_fit_watch(keepfit_fit *fit, const volatile int *stop)
+void keepfit_fit_stop(keepfit_fit *fit)
 {
-    fit->task.stage.stop = stop;
+    atomic_store(&fit->stop, true);
+}
+
+void keepfit_fit_resume(keepfit_fit *fit)
+{
+    atomic_store(&fit->stop, false);
 }
 
 bool kf_fit_stopped(const keepfit_fit *fit)
 {
-    return fit->task.stage.stop && *fit->task.stage.stop;
+    return kf_is_raised(&fit->stop);
 }

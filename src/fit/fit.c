@@ -68,23 +68,23 @@ static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 {
     struct kf_objective *objective = &fit->task.problem.objective;
     const keepfit_options *options = fit->options;
-    fit->lead = kf_lead_of(options, callbacks != NULL);
+    fit->meaning.lead = kf_lead_of(options, callbacks != NULL);
     objective->lambda = isnan(options->lambda_total) ? options->lambda : options->lambda_total;
     if (callbacks) {
-        fit->callbacks = *callbacks;
-        fit->callbacks.name = NULL; /* the caller's string may be gone soon */
-        fit->objective_name = kf_copy_text(callbacks->name && *callbacks->name ? callbacks->name : "user-written");
+        fit->own.callbacks = *callbacks;
+        fit->own.callbacks.name = NULL; /* the caller's string may be gone soon */
+        fit->own.name = kf_copy_text(callbacks->name && *callbacks->name ? callbacks->name : "user-written");
         objective->type = &kf_callback_objective;
-        objective->callbacks = &fit->callbacks;
-        fit->labels.kind = KF_NUMBERS;
+        objective->callbacks = &fit->own.callbacks;
+        fit->meaning.labels.kind = KF_NUMBERS;
     } else {
         objective->type = options->hidden ? &kf_network_objective : &kf_linear_objective;
         objective->hidden = (size_t)options->hidden;
         objective->loss = kf_loss_entry((size_t)options->loss);
         objective->free = options->intercept;
-        fit->labels.kind = objective->loss->targets;
+        fit->meaning.labels.kind = objective->loss->targets;
     }
-    return !callbacks || fit->objective_name;
+    return !callbacks || fit->own.name;
 }
 
 static keepfit_status refuse_method(const char *name, keepfit_error *error)
@@ -119,7 +119,7 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     if (status != KEEPFIT_OK)
         return status;
     bool whole = set_up_objective(fit, callbacks);
-    size_t slots = callbacks ? callbacks->dimension : kf_lead_width(&fit->lead);
+    size_t slots = callbacks ? callbacks->dimension : kf_lead_width(&fit->meaning.lead);
     if (!whole || !kf_task_resize(&fit->task, slots, 1))
         return kf_fail_memory(error);
     return kf_fit_choose(fit, error);
@@ -132,11 +132,12 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
-    fit->tally.worst_bound = NAN;
+    fit->account.tally.worst_bound = NAN;
     fit->outcome = kf_no_outcome;
     fit->options = options;
     fit->durable = durable;
     keepfit_status status = build(fit, callbacks, error);
+    fit->task.stage.stop = &fit->stop;
     if (status == KEEPFIT_OK && durable)
         status = kf_durable_resume(fit, unusable, error);
     if (status == KEEPFIT_OK) {
@@ -193,14 +194,14 @@ void keepfit_fit_free(keepfit_fit *fit)
     kf_task_free(&fit->task); /* writes NULL into the vectors' places, which lie in the states */
     for (size_t k = 0; k < fit->running_count; k++)
         free(fit->running[k].state);
-    kf_optimum_free(&fit->optimum);
-    free(fit->objective_name);
-    free(fit->labels.label);
-    kf_schema_free(&fit->schema);
-    free(fit->arrivals);
-    free(fit->indices);
-    free(fit->classes.seen);
-    kf_centres_free(&fit->centres);
+    kf_optimum_free(&fit->measured.optimum);
+    free(fit->own.name);
+    free(fit->meaning.labels.label);
+    kf_schema_free(&fit->meaning.schema);
+    free(fit->arrivals.of);
+    free(fit->last_row.indices);
+    free(fit->account.classes.seen);
+    kf_centres_free(&fit->centring.centres);
     kf_durable_close(fit->durable); /* rows lie in it */
     kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);
@@ -243,7 +244,8 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
                        "one that is to count for nothing has .weightless = true");
     if (point->weight != 0 && point->weightless)
         return kf_fail(error, KEEPFIT_DATA, "the point is weightless, but its weight is %g", point->weight);
-    if (fit->labels.kind == KF_NUMBERS && !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
+    if (fit->meaning.labels.kind == KF_NUMBERS &&
+        !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
         return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
                        point->target);
     double total = fit->task.problem.objective.weight_total + point->weight;
@@ -251,8 +253,8 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
     if (!isfinite(total * total) || !total_sound)
         return kf_fail(error, KEEPFIT_DATA, "the weight %g makes the sum of the weights too large or too small",
                        point->weight);
-    if (kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_THIRD)
-        return kf_fit_third(fit, point->target, &fit->labels, error);
+    if (kf_labels_foresee(&fit->meaning.labels, point->target) == KF_LABEL_THIRD)
+        return kf_fit_third(fit, point->target, &fit->meaning.labels, error);
     return check_row(fit, &point->row, point->weight, error);
 }
 
@@ -268,10 +270,10 @@ bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
     struct kf_objective *objective = &fit->task.problem.objective;
     if (objective->callbacks)
         return true;
-    size_t slots = features + kf_lead_width(&fit->lead), outputs = objective->outputs;
+    size_t slots = features + kf_lead_width(&fit->meaning.lead), outputs = objective->outputs;
     if (slots < objective->slots)
         slots = objective->slots;
-    if (fit->labels.kind == KF_MANY_CLASSES && classes > outputs) {
+    if (fit->meaning.labels.kind == KF_MANY_CLASSES && classes > outputs) {
         outputs = classes;
         kf_fit_forget(fit);
     }
@@ -293,7 +295,7 @@ static void swap_classes(keepfit_fit *fit)
 
 bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
 {
-    enum kf_label_news news = kf_labels_take(&fit->labels, label, target);
+    enum kf_label_news news = kf_labels_take(&fit->meaning.labels, label, target);
     if (news == KF_LABEL_MEMORY)
         return false;
     if (news == KF_LABEL_FLIPPED)
@@ -309,13 +311,13 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point, const struct k
     struct kf_centred_row centred;
     if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
         return false;
-    if (lent && !fit->centres.count) {
+    if (lent && !fit->centring.centres.count) {
         struct kf_place place = *lent;
         place.target = mapped.target;
         return kf_points_append_lent(points, &place);
     }
     mapped.row = centred.row;
-    if (!kf_points_append(points, &mapped, &fit->lead))
+    if (!kf_points_append(points, &mapped, &fit->meaning.lead))
         return false;
     points->place[points->count - 1].filled = centred.filled;
     return true;
@@ -327,7 +329,7 @@ keepfit_status kf_fit_overflown(keepfit_fit *fit)
         &fit->error, KEEPFIT_DIVERGED,
         "stage %llu: the iterate of %s is no longer finite; a smaller {step}, {step=capped}, a bounded {domain} or "
         "{scale} would help",
-        (unsigned long long)fit->arrived, at_work(fit)->method->name);
+        (unsigned long long)fit->arrivals.arrived, at_work(fit)->method->name);
 }
 
 /* Whether the iterate is finite; for a scaled one, as far as its scales, the gradients that went into it and the newest row
@@ -351,7 +353,7 @@ void kf_fit_allow(keepfit_fit *fit)
     task->stage.allowance = options->stage_budget ? options->stage_budget : UINT64_MAX;
     if (isnan(options->max_stage_work))
         return;
-    double mean = fit->arrived ? fmax((double)spent / (double)fit->arrived, 1) : 1;
+    double mean = fit->arrivals.arrived ? fmax((double)spent / (double)fit->arrivals.arrived, 1) : 1;
     double most = fmin(options->max_stage_work * mean, 1e18);
     if (most < (double)task->stage.allowance)
         task->stage.allowance = (uint64_t)most;
@@ -377,7 +379,7 @@ static keepfit_status look_for_failures(keepfit_fit *fit)
     struct kf_task *task = &fit->task;
     if (task->problem.objective.callback_failed)
         return kf_fail(&fit->error, KEEPFIT_CALLBACK, "stage %llu: the user-written objective reported a failure",
-                       (unsigned long long)fit->arrived);
+                       (unsigned long long)fit->arrivals.arrived);
     if (task->problem.objective.memory_failed)
         return kf_fail_memory(&fit->error);
     return KEEPFIT_OK;
@@ -460,15 +462,15 @@ keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const 
     uint64_t window = fit->options->window;
     if (window && fit->task.problem.points.count >= window)
         kf_fit_drop(fit, 0);
-    bool new_class = kf_labels_foresee(&fit->labels, point->target) == KF_LABEL_NEW;
+    bool new_class = kf_labels_foresee(&fit->meaning.labels, point->target) == KF_LABEL_NEW;
     size_t width = kf_row_width(&point->row);
-    if (!kf_fit_make_room(fit, width, fit->labels.count + new_class) || !take_in(fit, point, lent) ||
+    if (!kf_fit_make_room(fit, width, fit->meaning.labels.count + new_class) || !take_in(fit, point, lent) ||
         !kf_fit_arrive(fit)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
-    if (width > fit->features)
-        fit->features = width;
+    if (width > fit->meaning.features)
+        fit->meaning.features = width;
     return KEEPFIT_OK;
 }
 
@@ -505,7 +507,7 @@ static keepfit_status push_all(keepfit_fit *fit, const keepfit_point *points, si
         k++;
     if (pushed)
         *pushed = k;
-    fit->seconds += kf_fit_clock() - start;
+    fit->account.seconds += kf_fit_clock() - start;
     return kf_durable_acknowledge(fit, status);
 }
 

@@ -57,19 +57,70 @@ struct kf_presence_of_classes {
     size_t capacity, count, looked;
 };
 
-struct keepfit_fit {
-    keepfit_options *options;
-    keepfit_objective callbacks; /* a copy, without the name; used by user-written objectives */
-    char *objective_name;        /* theirs, and never empty; NULL for the built-in ones */
-    struct kf_task task;
-    struct kf_outcome outcome; /* of the last stage */
-    struct kf_lead lead;       /* of the rows that are kept */
-    struct kf_labels labels;
-    struct kf_schema schema; /* what people call features and classes */
+/* A user-written objective. */
+struct kf_own_objective {
+    keepfit_objective callbacks; /* a copy, without the name */
+    char *name;                  /* never empty; NULL for the built-in ones */
+};
 
-    struct kf_centres centres; /* what the history's columns are kept less of (centre.h) */
+/* What rows and targets mean: where features and classes go, and what people call them. */
+struct kf_meaning {
+    struct kf_lead lead; /* of the rows that are kept */
+    struct kf_labels labels;
+    struct kf_schema schema;
+    uint64_t features; /* highest feature so far */
+};
+
+/* Columns that are kept less of something (centre.c). */
+struct kf_centring {
+    struct kf_centres centres; /* what of */
     bool look_due;             /* before the stage that is to come */
     double *given_x;           /* the iterate for rows as they came, where some are centred */
+};
+
+/* Who is there, of those who came (remove.c). */
+struct kf_arrivals {
+    uint64_t arrived; /* points pushed so far */
+    uint64_t *of;     /* when each present point came; NULL while only the oldest have left */
+    size_t capacity;
+    size_t left; /* points that have left since constants were computed from all */
+};
+
+/* What stages promised, what they and predictions have come to (promise.c, account.c). */
+struct kf_account {
+    struct kf_tally tally;
+    struct kf_patience patience;
+    struct kf_presence_of_classes classes;
+    double seconds;
+    uint64_t validated, wrong;   /* points whose prediction was judged before they were learnt from */
+    double loss_sum, square_sum; /* of these: their losses, and squares of what they were off by */
+};
+
+/* Measurements, made when first asked for (read.c). */
+struct kf_measured {
+    double *x, *sum; /* the optimum, and the gradient sum there */
+    struct kf_optimum optimum;
+};
+
+/* The indices of the row that was read last. */
+struct kf_last_row {
+    uint32_t *indices;
+    size_t capacity;
+};
+
+struct keepfit_fit {
+    keepfit_options *options;
+    struct kf_own_objective own;
+    struct kf_task task;
+    struct kf_outcome outcome;  /* of the last stage */
+    keepfit_outcome came_of_it; /* in a word */
+    atomic_bool stop;           /* see keepfit_fit_stop */
+    struct kf_meaning meaning;
+    struct kf_arrivals arrivals;
+    struct kf_centring centring;
+    struct kf_account account;
+    struct kf_measured measured;
+    struct kf_last_row last_row;
 
     const struct kf_method *asked; /* the method named by the options */
     struct kf_choice choice;
@@ -81,24 +132,7 @@ struct keepfit_fit {
     keepfit_error death; /* why a stage failed; since then points are refused */
     keepfit_error error;
 
-    uint64_t arrived;   /* points pushed so far */
-    uint64_t *arrivals; /* when each present point came; NULL while only the oldest have left */
-    size_t arrivals_capacity;
-    uint32_t *indices; /* of the row that was read last */
-    size_t indices_capacity;
     struct kf_archive snapshot; /* the last one that was handed out */
-    size_t left;                /* points that have left since constants were computed from all */
-    uint64_t features;          /* highest feature so far */
-    struct kf_tally tally;
-    struct kf_patience patience;
-    struct kf_presence_of_classes classes;
-    double seconds;
-    uint64_t validated, wrong;
-    double validation_loss_sum, validation_square_sum;
-
-    /* measurements, made when first asked for */
-    double *optimum_x, *optimum_sum;
-    struct kf_optimum optimum;
 };
 
 /* Point k of a block, which goes on owning the row. */
@@ -174,7 +208,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion);
 keepfit_status kf_fit_settle(keepfit_fit *fit);
 
 keepfit_status kf_fit_overflown(keepfit_fit *fit); /* fails: the iterate is not finite */
-bool kf_fit_stopped(const keepfit_fit *fit);       /* the watched flag is up */
+bool kf_fit_stopped(const keepfit_fit *fit);       /* see keepfit_fit_stop */
 double kf_fit_clock(void);                         /* seconds */
 
 #endif

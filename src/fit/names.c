@@ -7,7 +7,7 @@
 
 const char *kf_fit_class(const keepfit_fit *fit, double label, char room[KF_CLASS_ROOM])
 {
-    keepfit_schema schema = kf_schema_show(&fit->schema);
+    keepfit_schema schema = kf_schema_show(&fit->meaning.schema);
     const char *name = keepfit_schema_class(&schema, label);
     if (name)
         snprintf(room, KF_CLASS_ROOM, "'%.40s'", name);
@@ -27,7 +27,7 @@ keepfit_status kf_fit_third(const keepfit_fit *fit, double label, const struct k
 
 void keepfit_fit_schema(const keepfit_fit *fit, keepfit_schema *schema)
 {
-    *schema = kf_schema_show(&fit->schema);
+    *schema = kf_schema_show(&fit->meaning.schema);
 }
 
 keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema)
@@ -35,11 +35,11 @@ keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema)
     struct kf_schema news = {0};
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
-        status = kf_schema_news(&fit->schema, schema, 0, &news, &fit->error);
+        status = kf_schema_news(&fit->meaning.schema, schema, 0, &news, &fit->error);
     if (status != KEEPFIT_OK || kf_schema_is_empty(&news))
         return status;
     status = kf_durable_names(fit, &news);
-    if (status == KEEPFIT_OK && !kf_schema_learn(&fit->schema, &news)) {
+    if (status == KEEPFIT_OK && !kf_schema_learn(&fit->meaning.schema, &news)) {
         status = kf_fail_memory(&fit->error);
         fit->death = fit->error;
     }
@@ -50,10 +50,10 @@ keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema)
 keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_options *options, const keepfit_fit *fit,
                                            keepfit_stream **stream, keepfit_error *error)
 {
-    const keepfit_schema schema = kf_schema_show(&fit->schema);
+    const keepfit_schema schema = kf_schema_show(&fit->meaning.schema);
     struct kf_wanted wanted = {.schema = &schema, .targets = true, .texts = kf_texts_for(fit->options)};
-    wanted.plain = fit->arrived > 0 && !schema.columns;
-    if (fit->labels.count && !schema.classes)
+    wanted.plain = fit->arrivals.arrived > 0 && !schema.columns;
+    if (fit->meaning.labels.count && !schema.classes)
         wanted.texts = KF_TEXTS_NEVER;
     return kf_stream_open_wanted(path, options, &wanted, stream, error);
 }

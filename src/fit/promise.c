@@ -21,7 +21,7 @@
  * digits. Those by sampled ones need condition/points ln(1/accuracy), and 32 is that logarithm for 1e-14: twice as many. */
 #define PASSES_MOST 30000         /* safety: a condition of 1e6 */
 #define PASSES_LEAST_SAMPLED 1000 /* safety: as above */
-#define PASSES_OF_CONDITION 64    /* proof: "As much work as is sane" */
+#define PASSES_OF_CONDITION 64    /* safety: twice the 32 above */
 /* Newton's steps, each with a Hessian, its factor, and so many passes to find the length. */
 #define NEWTONS_MOST 200    /* safety: some tens have been enough */
 #define PASSES_OF_NEWTON 10 /* safety: tries of a length, twice what was seen */
@@ -39,16 +39,16 @@
 
 void kf_fit_forget_classes(keepfit_fit *fit)
 {
-    fit->classes.count = fit->classes.looked = 0;
+    fit->account.classes.count = fit->account.classes.looked = 0;
 }
 
 /* Whether a class has no points (of a weight above 0), which sends a free intercept to infinity where no score is enough. Points
  * are looked at once, as long as none leaves. */
 static bool lacks_class(keepfit_fit *fit)
 {
-    struct kf_presence_of_classes *classes = &fit->classes;
+    struct kf_presence_of_classes *classes = &fit->account.classes;
     const struct kf_points *points = &fit->task.problem.points;
-    size_t count = fit->labels.count;
+    size_t count = fit->meaning.labels.count;
     if (count < 2)
         return true;
     if (!KF_RESERVE(classes->seen, classes->capacity, count)) {
@@ -60,7 +60,7 @@ static bool lacks_class(keepfit_fit *fit)
             classes->seen[k] = false;
     for (; classes->looked < points->count && classes->count < count; classes->looked++) {
         const struct kf_place *place = &points->place[classes->looked];
-        size_t k = fit->labels.kind == KF_MANY_CLASSES ? (size_t)place->target : place->target > 0;
+        size_t k = fit->meaning.labels.kind == KF_MANY_CLASSES ? (size_t)place->target : place->target > 0;
         classes->count += place->weight > 0 && !classes->seen[k];
         classes->seen[k] = classes->seen[k] || place->weight > 0;
     }
@@ -102,14 +102,14 @@ static double little_toil(const keepfit_fit *fit)
 /* Of the whole, where a failure is not long ago. */
 static double part_of_toil(const keepfit_fit *fit)
 {
-    double halvings = fmin((double)fit->patience.failures, HALVINGS_MOST);
+    double halvings = fmin((double)fit->account.patience.failures, HALVINGS_MOST);
     return fmax(whole_toil(fit) * exp2(-halvings), little_toil(fit));
 }
 
 void kf_fit_limit_toil(keepfit_fit *fit)
 {
     struct kf_task *task = &fit->task;
-    struct kf_patience *patience = &fit->patience;
+    struct kf_patience *patience = &fit->account.patience;
     task->stage.toil = 0;
     task->stage.toil_from = task->problem.objective.fo;
     task->stage.toil_most = INFINITY;
@@ -135,18 +135,18 @@ void kf_fit_limit_measuring(keepfit_fit *fit)
 /* The stage has fallen short of its target. */
 static void lose_patience(keepfit_fit *fit, double bound, bool waits)
 {
-    struct kf_patience *patience = &fit->patience;
+    struct kf_patience *patience = &fit->account.patience;
     const struct kf_task *task = &fit->task;
     bool worn = kf_toil_done(task) > task->stage.toil_most / 2;
     bool vain = !isnan(bound) && !kf_is_limited(&task->problem) && kf_toil_done(task) > little_toil(fit);
     if (patience->wait && task->stage.toil_most <= little_toil(fit)) {
         patience->worse = bound > WORSE * patience->bound;
-        fit->tally.given_up += !waits;
+        fit->account.tally.given_up += !waits;
         return;
     }
-    if ((task->stage.stop && *task->stage.stop) || !(worn || vain))
+    if (kf_is_raised(task->stage.stop) || !(worn || vain))
         return;
-    fit->tally.given_up++;
+    fit->account.tally.given_up++;
     patience->failures++;
     patience->wait = (uint64_t)1 << (patience->failures < DOUBLINGS_MOST ? patience->failures : DOUBLINGS_MOST);
     patience->points = task->problem.points.count;
@@ -156,9 +156,9 @@ static void lose_patience(keepfit_fit *fit, double bound, bool waits)
 
 static void keep_patience(keepfit_fit *fit)
 {
-    fit->patience.failures -= fit->patience.failures > 0;
-    fit->patience.wait = 0;
-    fit->patience.worse = false;
+    fit->account.patience.failures -= fit->account.patience.failures > 0;
+    fit->account.patience.wait = 0;
+    fit->account.patience.worse = false;
 }
 
 /* ---- the account ---- */
@@ -166,7 +166,7 @@ static void keep_patience(keepfit_fit *fit)
 void kf_fit_keep_account(keepfit_fit *fit)
 {
     struct kf_task *task = &fit->task;
-    struct kf_tally *tally = &fit->tally;
+    struct kf_tally *tally = &fit->account.tally;
     bool estimated = task->problem.options->guarantee != KF_GUARANTEE_PROVED;
     struct kf_outcome *outcome = &fit->outcome;
     double bound = outcome->bound = kf_centre_bound(fit, outcome->bound); /* of the model as it is given out */
@@ -174,6 +174,7 @@ void kf_fit_keep_account(keepfit_fit *fit)
         outcome->bound = NAN;
     else
         tally->worst_bound = fmax(tally->worst_bound, bound);
+    fit->came_of_it = KEEPFIT_STAGE_NONE;
     if (isnan(outcome->target))
         return;
     bool met = isfinite(bound) && bound <= outcome->target, missed = isfinite(bound) && !met;
@@ -182,17 +183,28 @@ void kf_fit_keep_account(keepfit_fit *fit)
     tally->missed += missed;
     tally->unproved += !missed && (estimated || !met);
     tally->waiting += waits;
+    uint64_t given_up = tally->given_up;
     if (met)
         keep_patience(fit);
     else
         lose_patience(fit, bound, waits);
+    if (met)
+        fit->came_of_it = estimated ? KEEPFIT_STAGE_UNPROVED : KEEPFIT_STAGE_PROVED;
+    else if (waits)
+        fit->came_of_it = KEEPFIT_STAGE_WAITING;
+    else if (kf_is_raised(task->stage.stop))
+        fit->came_of_it = KEEPFIT_STAGE_STOPPED;
+    else if (tally->given_up > given_up)
+        fit->came_of_it = KEEPFIT_STAGE_GIVEN_UP;
+    else
+        fit->came_of_it = missed ? KEEPFIT_STAGE_MISSED : KEEPFIT_STAGE_UNPROVED;
 }
 
 /* Older snapshots did not know which stages had to wait, and took them all for such; nor how many were proved. */
 void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive)
 {
-    struct kf_tally *tally = &fit->tally;
-    struct kf_patience *patience = &fit->patience;
+    struct kf_tally *tally = &fit->account.tally;
+    struct kf_patience *patience = &fit->account.patience;
     if (archive->version < 4) {
         tally->waiting = tally->unproved;
         return;

@@ -15,31 +15,32 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
 {
     const struct kf_task *task = &fit->task;
     const struct kf_objective *objective = &task->problem.objective;
-    double count = (double)fit->validated;
-    bool numbers = fit->labels.kind == KF_NUMBERS;
+    double count = (double)fit->account.validated;
+    bool numbers = fit->meaning.labels.kind == KF_NUMBERS;
     *report = (keepfit_report){
         .method = fit->running[fit->running_count - 1].method->name,
         .reason = fit->choice.reason,
-        .stage = fit->arrived,
+        .stage = fit->arrivals.arrived,
         .points = task->problem.points.count,
-        .features = fit->features,
-        .classes = numbers ? 0 : fit->labels.count,
+        .features = fit->meaning.features,
+        .classes = numbers ? 0 : fit->meaning.labels.count,
         .fo = objective->fo,
         .steps = task->stage.steps,
         .lambda = objective->lambda,
         .bound = fit->outcome.bound,
-        .worst_bound = fit->tally.worst_bound,
+        .worst_bound = fit->account.tally.worst_bound,
         .target = fit->outcome.target,
-        .proved = fit->tally.proved,
-        .missed = fit->tally.missed,
-        .unproved = fit->tally.unproved,
-        .waiting = fit->tally.waiting,
-        .given_up = fit->tally.given_up,
+        .proved = fit->account.tally.proved,
+        .missed = fit->account.tally.missed,
+        .unproved = fit->account.tally.unproved,
+        .waiting = fit->account.tally.waiting,
+        .given_up = fit->account.tally.given_up,
         .smoothness = kf_smoothness(objective),
-        .seconds = fit->seconds,
-        .validated = fit->validated,
-        .validation_loss = fit->validation_loss_sum / count,
-        .validation_error = numbers ? sqrt(fit->validation_square_sum / count) : (double)fit->wrong / count,
+        .seconds = fit->account.seconds,
+        .validated = fit->account.validated,
+        .validation_loss = fit->account.loss_sum / count,
+        .validation_error = numbers ? sqrt(fit->account.square_sum / count) : (double)fit->account.wrong / count,
+        .outcome = fit->came_of_it,
     };
 }
 
@@ -98,20 +99,21 @@ static bool is_optimum(keepfit_fit *fit, double value)
 {
     struct kf_task *task = &fit->task;
     const struct kf_objective *objective = &task->problem.objective;
-    struct kf_tracked tracked = {fit->optimum_sum, task->vectors.doubt};
+    struct kf_tracked tracked = {fit->measured.sum, task->vectors.doubt};
     if (!objective->loss || !(objective->lambda > 0))
         return true;
     double *gradient = kf_borrow(task);
-    kf_gradient_sum_closely(&task->problem.objective, fit->optimum_x, &tracked, gradient, NULL,
+    kf_gradient_sum_closely(&task->problem.objective, fit->measured.x, &tracked, gradient, NULL,
                             task->vectors.factors[0]);
-    kf_complete_doubt(objective, &tracked, fit->optimum_x, task->vectors.doubt);
-    kf_complete_gradient(objective, fit->optimum_sum, fit->optimum_x, gradient);
-    double bound = kf_gap_bound(&task->problem, fit->optimum_x, gradient, task->vectors.doubt, 0);
+    kf_complete_doubt(objective, &tracked, fit->measured.x, task->vectors.doubt);
+    kf_complete_gradient(objective, fit->measured.sum, fit->measured.x, gradient);
+    double bound = kf_gap_bound(&task->problem, fit->measured.x, gradient, task->vectors.doubt, 0);
     if (isnan(bound)) {
         for (size_t k = 0; k < objective->free; k++)
             gradient[k] = fabs(gradient[k]) + task->vectors.doubt[k];
-        bound = kf_held_bound(&task->problem, 2 * objective->lambda, fit->optimum_x, gradient, task->vectors.doubt, 0) +
-                kf_gap_estimate(&task->problem, fit->optimum_x, gradient);
+        bound =
+            kf_held_bound(&task->problem, 2 * objective->lambda, fit->measured.x, gradient, task->vectors.doubt, 0) +
+            kf_gap_estimate(&task->problem, fit->measured.x, gradient);
     }
     kf_give_back(task, gradient);
     return bound <= OPTIMUM_TO * fmax(fabs(value), objective->zeros.high * kf_inverse_weight(objective));
@@ -124,19 +126,20 @@ static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *res
     if (task->problem.objective.hidden)
         return kf_fail(&fit->error, KEEPFIT_USAGE,
                        "a network is not convex: its optimum, and with it the gap, cannot be computed");
-    if ((!fit->optimum_x && !kf_task_vector(task, &fit->optimum_x)) ||
-        (!fit->optimum_sum && !kf_task_vector(task, &fit->optimum_sum)))
+    if ((!fit->measured.x && !kf_task_vector(task, &fit->measured.x)) ||
+        (!fit->measured.sum && !kf_task_vector(task, &fit->measured.sum)))
         return kf_fail_memory(&fit->error);
-    kf_project(&task->problem, fit->optimum_x);
+    kf_project(&task->problem, fit->measured.x);
     kf_fit_limit_measuring(fit);
-    keepfit_status status = kf_optimum_find(&fit->optimum, task, 0, fit->optimum_x, fit->optimum_sum, &fit->error);
+    keepfit_status status =
+        kf_optimum_find(&fit->measured.optimum, task, 0, fit->measured.x, fit->measured.sum, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
-    double optimum = kf_objective_value(&task->problem.objective, fit->optimum_x);
+    double optimum = kf_objective_value(&task->problem.objective, fit->measured.x);
     if (!is_optimum(fit, optimum))
         return kf_fail(&fit->error, KEEPFIT_UNSOLVED,
                        "the optimum of stage %llu cannot be computed to a billionth of the objective, for rounding",
-                       (unsigned long long)fit->arrived);
+                       (unsigned long long)fit->arrivals.arrived);
     result->optimum = optimum;
     result->gap = result->objective - result->optimum;
     return KEEPFIT_OK;

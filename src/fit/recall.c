@@ -53,7 +53,7 @@ keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *
     if (status == KEEPFIT_OK) {
         own->looking = true;
         own->disk = options ? options->disk : NULL;
-        own->stop = options ? options->stop : NULL;
+        keepfit_options_stop(own, options ? options->stop : NULL);
         own->threads = options ? options->threads : 0;
         status = recall(own, folder, model, &reason);
     }

@@ -17,36 +17,36 @@ static void update_lambda(keepfit_fit *fit)
 void kf_fit_compute_constants(keepfit_fit *fit)
 {
     kf_objective_recount(&fit->task.problem.objective);
-    fit->left = 0;
+    fit->arrivals.left = 0;
     update_lambda(fit);
 }
 
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
 {
-    return fit->arrivals ? fit->arrivals[j] : fit->arrived - fit->task.problem.points.count + 1 + j;
+    return fit->arrivals.of ? fit->arrivals.of[j] : fit->arrivals.arrived - fit->task.problem.points.count + 1 + j;
 }
 
 /* From the first time that a point in the middle leaves, each has its arrival written down. */
 static bool write_arrivals(keepfit_fit *fit)
 {
     size_t count = fit->task.problem.points.count;
-    if (fit->arrivals)
+    if (fit->arrivals.of)
         return true;
-    if (!KF_RESERVE(fit->arrivals, fit->arrivals_capacity, count + 1))
+    if (!KF_RESERVE(fit->arrivals.of, fit->arrivals.capacity, count + 1))
         return false;
     for (size_t k = 0; k < count; k++)
-        fit->arrivals[k] = fit->arrived - count + 1 + k;
+        fit->arrivals.of[k] = fit->arrivals.arrived - count + 1 + k;
     return true;
 }
 
 bool kf_fit_arrive(keepfit_fit *fit)
 {
     size_t newest = fit->task.problem.points.count - 1;
-    if (fit->arrivals && !KF_RESERVE(fit->arrivals, fit->arrivals_capacity, newest + 1))
+    if (fit->arrivals.of && !KF_RESERVE(fit->arrivals.of, fit->arrivals.capacity, newest + 1))
         return false;
-    fit->arrived++;
-    if (fit->arrivals)
-        fit->arrivals[newest] = fit->arrived;
+    fit->arrivals.arrived++;
+    if (fit->arrivals.of)
+        fit->arrivals.of[newest] = fit->arrivals.arrived;
     return true;
 }
 
@@ -62,12 +62,12 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     if (running->method->leave)
         running->method->leave(task, running->state, j);
     kf_iterate_write(task);
-    if (fit->arrivals)
-        memmove(fit->arrivals + j, fit->arrivals + j + 1, (count - j - 1) * sizeof *fit->arrivals);
+    if (fit->arrivals.of)
+        memmove(fit->arrivals.of + j, fit->arrivals.of + j + 1, (count - j - 1) * sizeof *fit->arrivals.of);
     bool stale = kf_objective_discount(objective, j);
     kf_points_remove(&task->problem.points, j);
     kf_fit_forget_classes(fit);
-    if (++fit->left > task->problem.points.count || stale)
+    if (++fit->arrivals.left > task->problem.points.count || stale)
         kf_fit_compute_constants(fit);
     update_lambda(fit);
     return true;
@@ -115,7 +115,7 @@ keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indice
     if (count > 1)
         kf_fit_allow(fit); /* what it took to take them out is not counted */
     status = kf_fit_settle(fit);
-    fit->seconds += kf_fit_clock() - start;
+    fit->account.seconds += kf_fit_clock() - start;
     if (!(room && seen) && status == KEEPFIT_OK)
         status = kf_fail_memory(&fit->error);
     if (!seen || (!room && fit->durable)) /* they have left; the journal has them all */
@@ -131,18 +131,18 @@ keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index)
 bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index)
 {
     size_t count = fit->task.problem.points.count, low = 0, high = count;
-    if (!fit->arrivals) {
-        uint64_t first = fit->arrived - count + 1;
+    if (!fit->arrivals.of) {
+        uint64_t first = fit->arrivals.arrived - count + 1;
         *index = arrival - first;
-        return arrival >= first && arrival <= fit->arrived && count > 0;
+        return arrival >= first && arrival <= fit->arrivals.arrived && count > 0;
     }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (fit->arrivals[middle] < arrival)
+        if (fit->arrivals.of[middle] < arrival)
             low = middle + 1;
         else
             high = middle;
     }
     *index = low;
-    return low < count && fit->arrivals[low] == arrival;
+    return low < count && fit->arrivals.of[low] == arrival;
 }

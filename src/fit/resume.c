@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/stopping.h"
 #include "fit/durable.h"
 #include "fit/snapshot.h"
 #include "history/presence.h"
@@ -59,7 +60,7 @@ static keepfit_status find_presence(const keepfit_fit *fit, struct kf_presence *
 
 static keepfit_status take_names(keepfit_fit *fit, const struct kf_record *record, keepfit_error *error)
 {
-    keepfit_status status = kf_record_names(record, &fit->schema);
+    keepfit_status status = kf_record_names(record, &fit->meaning.schema);
     if (status == KEEPFIT_CORRUPT)
         return fail_record(fit, record, status, "its names do not fit those before it", error);
     return status == KEEPFIT_OK ? status : kf_fail_memory(error);
@@ -108,7 +109,7 @@ static keepfit_status restore(keepfit_fit *fit, struct kf_cursor *cursor, bool *
                        durable->journal.folder);
     }
     durable->checkpointed = checkpoint->number;
-    durable->told.checkpointed = fit->arrived;
+    durable->told.checkpointed = fit->arrivals.arrived;
     kf_archive_free(&archive);
     free(checkpoint->bytes);
     checkpoint->bytes = NULL;
@@ -129,9 +130,9 @@ static keepfit_status replay_point(keepfit_fit *fit, struct replay *replay, cons
 {
     if (!KF_RESERVE(replay->index, replay->index_capacity, (size_t)record->count + 1))
         return kf_fail_memory(&fit->error);
-    keepfit_point point = kf_record_point(record, &fit->lead, replay->index);
+    keepfit_point point = kf_record_point(record, &fit->meaning.lead, replay->index);
     struct kf_place place = kf_durable_place(record);
-    if (record->arrival != fit->arrived + 1)
+    if (record->arrival != fit->arrivals.arrived + 1)
         return kf_fail(&fit->error, KEEPFIT_CORRUPT, "points are out of order");
     keepfit_status status = kf_fit_check(fit, &point, &fit->error);
     if (status != KEEPFIT_OK)
@@ -163,7 +164,7 @@ static keepfit_status replay_end(keepfit_fit *fit, struct replay *replay)
 static keepfit_status replay_record(keepfit_fit *fit, struct replay *replay, const struct kf_record *record)
 {
     keepfit_status status = KEEPFIT_OK;
-    if (fit->options->stop && *fit->options->stop)
+    if (kf_stop_is_raised(fit->options->stop))
         return kf_fail(&fit->error, KEEPFIT_STOPPED, "stopped while the journal was being taken over");
     switch (record->kind) {
     case KF_RECORD_DENSE:
@@ -182,7 +183,7 @@ static keepfit_status replay_record(keepfit_fit *fit, struct replay *replay, con
                      : kf_fail(&fit->error, KEEPFIT_CORRUPT, "it asks for too much room");
         break;
     case KF_RECORD_NAMES:
-        status = kf_record_names(record, &fit->schema);
+        status = kf_record_names(record, &fit->meaning.schema);
         if (status != KEEPFIT_OK)
             kf_fail(&fit->error, status, "its names do not fit those before it");
         break;
@@ -203,12 +204,12 @@ static keepfit_status replay(keepfit_fit *fit, struct kf_cursor *cursor, keepfit
     struct replay state = {0};
     const struct kf_record *record = NULL;
     keepfit_status status = KEEPFIT_OK;
-    uint64_t before = fit->arrived;
+    uint64_t before = fit->arrivals.arrived;
     fit->durable->replaying = true;
     while (status == KEEPFIT_OK && (record = kf_journal_next(&fit->durable->journal, cursor)))
         status = replay_record(fit, &state, record);
     fit->durable->replaying = false;
-    fit->durable->told.replayed = fit->arrived - before;
+    fit->durable->told.replayed = fit->arrivals.arrived - before;
     free(state.removed);
     free(state.index);
     struct kf_marked reason;
@@ -230,7 +231,7 @@ static keepfit_status take_over(keepfit_fit *fit, bool *unusable, keepfit_error 
         status = restore(fit, &cursor, unusable, error);
     if (status == KEEPFIT_OK)
         status = replay(fit, &cursor, error);
-    durable->told.resumed = fit->arrived;
+    durable->told.resumed = fit->arrivals.arrived;
     return status == KEEPFIT_OK && !fit->options->looking ? kf_journal_continue(&durable->journal, error) : status;
 }
 
@@ -248,9 +249,9 @@ keepfit_status kf_durable_resume(keepfit_fit *fit, bool *unusable, keepfit_error
         return status;
     }
     writer->segment_bytes = fit->options->segment_bytes;
-    writer->arrived = writer->safe = fit->arrived;
+    writer->arrived = writer->safe = fit->arrivals.arrived;
     durable->checkpoint_fo = fit->task.problem.objective.fo;
-    durable->checkpoint_seconds = fit->seconds;
+    durable->checkpoint_seconds = fit->account.seconds;
     kf_durable_start_segment(fit);
     return KEEPFIT_OK;
 }

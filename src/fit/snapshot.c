@@ -7,8 +7,8 @@
 #include "fit/centre.h"
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
- * and centres of columns. */
-#define SNAPSHOT_VERSION 4 /* safety: the format */
+ * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h). */
+#define SNAPSHOT_VERSION 5 /* safety: the format */
 #define NAME_ROOM 64       /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -38,36 +38,42 @@ static void archive_method(keepfit_fit *fit, struct kf_archive *archive, keepfit
 static void archive_arrivals(keepfit_fit *fit, struct kf_archive *archive)
 {
     size_t count = fit->task.problem.points.count;
-    bool written = fit->arrivals != NULL;
-    kf_archive_number(archive, &fit->arrived);
-    kf_archive_require(archive, fit->arrived >= count);
+    bool written = fit->arrivals.of != NULL;
+    kf_archive_number(archive, &fit->arrivals.arrived);
+    kf_archive_require(archive, fit->arrivals.arrived >= count);
     kf_archive_flag(archive, &written);
     if (!written || archive->status != KEEPFIT_OK)
         return;
     kf_archive_require(archive, kf_archive_holds(archive, count));
-    if (archive->status == KEEPFIT_OK && !KF_RESERVE(fit->arrivals, fit->arrivals_capacity, count + 1))
+    if (archive->status == KEEPFIT_OK && !KF_RESERVE(fit->arrivals.of, fit->arrivals.capacity, count + 1))
         archive->status = KEEPFIT_NO_MEMORY;
     for (size_t k = 0; k < count && archive->status == KEEPFIT_OK; k++) {
-        kf_archive_number(archive, &fit->arrivals[k]);
-        kf_archive_require(archive,
-                           fit->arrivals[k] > (k ? fit->arrivals[k - 1] : 0) && fit->arrivals[k] <= fit->arrived);
+        kf_archive_number(archive, &fit->arrivals.of[k]);
+        kf_archive_require(archive, fit->arrivals.of[k] > (k ? fit->arrivals.of[k - 1] : 0) &&
+                                        fit->arrivals.of[k] <= fit->arrivals.arrived);
     }
 }
 
 static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
 {
-    uint64_t left = fit->left;
-    uint64_t *counts[] = {&left,           &fit->features, &fit->tally.missed, &fit->tally.unproved,
-                          &fit->validated, &fit->wrong};
-    double *reals[] = {&fit->tally.worst_bound, &fit->seconds, &fit->validation_loss_sum, &fit->validation_square_sum};
+    uint64_t left = fit->arrivals.left;
+    uint64_t *counts[] = {&left,
+                          &fit->meaning.features,
+                          &fit->account.tally.missed,
+                          &fit->account.tally.unproved,
+                          &fit->account.validated,
+                          &fit->account.wrong};
+    double *reals[] = {&fit->account.tally.worst_bound, &fit->account.seconds, &fit->account.loss_sum,
+                       &fit->account.square_sum};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         kf_archive_number(archive, counts[k]);
     for (size_t k = 0; k < sizeof reals / sizeof reals[0]; k++)
         kf_archive_real(archive, reals[k]);
     kf_fit_archive_tally(fit, archive);
-    size_t slots = fit->task.problem.objective.slots - kf_lead_width(&fit->lead);
-    kf_archive_require(archive, left <= SIZE_MAX && (fit->features <= slots || !fit->task.problem.objective.loss));
-    fit->left = (size_t)left;
+    size_t slots = fit->task.problem.objective.slots - kf_lead_width(&fit->meaning.lead);
+    kf_archive_require(archive,
+                       left <= SIZE_MAX && (fit->meaning.features <= slots || !fit->task.problem.objective.loss));
+    fit->arrivals.left = (size_t)left;
 }
 
 /* All parts, in order: sizes come before what has them. */
@@ -79,7 +85,7 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     archive->version = version;
     kf_archive_count(archive, &points, fit->task.problem.points.count);
     kf_archive_require(archive, points == fit->task.problem.points.count);
-    archive_labels(&fit->labels, archive);
+    archive_labels(&fit->meaning.labels, archive);
     archive_method(fit, archive, error);
     if (archive->status == KEEPFIT_OK)
         kf_task_archive(&fit->task, &fit->outcome, archive);
@@ -94,7 +100,7 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     bool chooses = strcmp(fit->asked->name, "auto") == 0;
     kf_archive_require(archive, chooses || (!fit->choice.trying && !fit->choice.watched));
     if (archive->status == KEEPFIT_OK)
-        kf_task_archive_vector(&fit->task, archive, &fit->optimum_x);
+        kf_task_archive_vector(&fit->task, archive, &fit->measured.x);
 }
 
 keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
@@ -105,7 +111,7 @@ keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
 
 bool kf_snapshot_recall(keepfit_fit *fit, const keepfit_point *point)
 {
-    return kf_points_append(&fit->task.problem.points, point, &fit->lead);
+    return kf_points_append(&fit->task.problem.points, point, &fit->meaning.lead);
 }
 
 /* The points' targets, as they came, become what the labels make of them. False: one is unknown, or a row is too wide. */
@@ -115,7 +121,8 @@ static bool map_points(keepfit_fit *fit)
     for (size_t j = 0; j < points->count; j++) {
         struct kf_place *place = &points->place[j];
         keepfit_row row = kf_points_row(points, j);
-        bool known = fit->labels.kind == KF_NUMBERS || kf_labels_find(&fit->labels, place->target, &place->target);
+        bool known = fit->meaning.labels.kind == KF_NUMBERS ||
+                     kf_labels_find(&fit->meaning.labels, place->target, &place->target);
         if (!known || (fit->task.problem.objective.loss && kf_row_width(&row) > fit->task.problem.objective.slots))
             return false;
     }
@@ -125,8 +132,8 @@ static bool map_points(keepfit_fit *fit)
 /* Softmax has an output for each class; the others one. */
 static bool outputs_fit(const keepfit_fit *fit)
 {
-    size_t outputs = fit->task.problem.objective.outputs, classes = fit->labels.count;
-    bool many = fit->labels.kind == KF_MANY_CLASSES;
+    size_t outputs = fit->task.problem.objective.outputs, classes = fit->meaning.labels.count;
+    bool many = fit->meaning.labels.kind == KF_MANY_CLASSES;
     return many ? outputs == (classes ? classes : 1) : outputs == 1;
 }
 
@@ -186,7 +193,7 @@ keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points
     keepfit_status status = kf_fit_ready(fit);
     if (status != KEEPFIT_OK)
         return status;
-    if (fit->arrived || fit->task.problem.points.count)
+    if (fit->arrivals.arrived || fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
     status = recall_all(fit, points);
     if (status == KEEPFIT_OK)

@@ -11,8 +11,7 @@
 #define SOLVE_TO 0.25  /* speed: bench/tuning.md */
 #define ROUNDS_MOST 60 /* safety: an end; then the general solver */
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
-#define GROWTH_MOST 2    /* speed: bench/tuning.md */
-#define STRETCH_MOST 0.5 /* speed: bench/tuning.md */
+#define GROWTH_MOST 2 /* speed: bench/tuning.md */
 /* One that is made of modelled slopes, which costs no gradients, not so long where it is cheap: what points that are not in it may be off
  * by adds up without cancelling. */
 #define GROWTH_MODELLED 1.25 /* speed: bench/tuning.md */
@@ -44,19 +43,14 @@ static bool is_outnumbered(const struct kf_problem *problem, const struct kf_cur
            problem->objective.weight_total > growth * curvature->weight;
 }
 
-static bool is_far_from_anchor(const struct kf_curvature *curvature)
-{
-    return kf_is_certified(curvature) && curvature->since.stretch > STRETCH_MOST;
-}
-
 bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_curvature *curvature = &hold->certificate.curvature;
     if (is_outnumbered(&task->problem, curvature, GROWTH_MOST))
         return true;
-    if (is_far_from_anchor(curvature))
+    if (kf_curvature_is_far(curvature, &task->problem, hold->certificate.now.target))
         kf_certificate_refine(task, &hold->certificate);
-    return is_far_from_anchor(curvature);
+    return kf_curvature_is_far(curvature, &task->problem, hold->certificate.now.target);
 }
 
 /* A Hessian that is made of the slopes as they are would be no other, however far x has gone from where these were computed. */
@@ -89,9 +83,14 @@ static void certify(struct kf_task *task, struct kf_hold *hold, double decrement
         kf_certificate_certify(task, certificate);
 }
 
+static double share_to_reach(const struct kf_task *task, const struct kf_hold *hold)
+{
+    return kf_hold_is_early(&task->problem, hold) ? 1 : SOLVE_TO;
+}
+
 static bool is_enough(struct kf_task *task, struct kf_hold *hold)
 {
-    return kf_certificate_reaches(task, &hold->certificate, kf_hold_is_early(&task->problem, hold) ? 1 : SOLVE_TO);
+    return kf_certificate_reaches(task, &hold->certificate, share_to_reach(task, hold));
 }
 
 /* ---- steps ---- */
@@ -123,7 +122,8 @@ static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decre
 static double first_length(const struct kf_problem *problem, const struct kf_hold *hold)
 {
     double most = 0;
-    if (!kf_hold_is_early(problem, hold))
+    if (!kf_hold_is_early(problem, hold) || !kf_is_single(&problem->objective) ||
+        isinf(problem->objective.loss->concordance))
         return 1;
     for (size_t j = 0; j < problem->points.count; j++)
         most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
@@ -131,9 +131,7 @@ static double first_length(const struct kf_problem *problem, const struct kf_hol
     return most > DAMPED_FROM ? kf_log1p(most) / most : 1;
 }
 
-/* Goes along the direction, all the way, or back to where the slope, taken as straight, is 0: by convexity what matters is
- * where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not moved. */
-static bool advance(struct kf_task *task, struct kf_hold *hold, double decrement)
+bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decrement)
 {
     struct kf_certificate *certificate = &hold->certificate;
     struct kf_objective *objective = &task->problem.objective;
@@ -208,7 +206,7 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
                 return true;
             decrement = kf_certificate_aim(task, certificate, hold->direction);
         }
-        if (!advance(task, hold, decrement))
+        if (!kf_hold_advance(task, hold, decrement))
             return !kf_affords(task, pass);
         certify(task, hold, decrement);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
@@ -266,7 +264,9 @@ static keepfit_status settle(struct kf_task *task, struct kf_hold *hold, keepfit
     }
     if (kf_certificate_is_good(task, certificate))
         return KEEPFIT_OK;
-    bool improved = has_curvature && (step_estimated(task, hold) || improve(task, hold));
+    bool improved = has_curvature ? step_estimated(task, hold) || improve(task, hold)
+                                  : kf_products_suit(&task->problem) &&
+                                        kf_hold_improve_truncated(task, hold, share_to_reach(task, hold));
     kf_certificate_look_closely(task, certificate);
     return improved ? KEEPFIT_OK : solve_anew(task, hold, error);
 }
@@ -344,6 +344,7 @@ void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archi
 void kf_hold_destroy(void *state)
 {
     struct kf_hold *hold = state;
+    kf_products_free(&hold->products);
     kf_optimum_free(&hold->optimum);
     kf_certificate_free(&hold->certificate);
     kf_spread_free(&hold->spread);

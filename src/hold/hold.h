@@ -4,12 +4,14 @@
  * How, is what methods differ in. Where curvature is known by Newton's steps, each followed by a pass that makes the gradient exact
  * again: with the Hessian of the current x every time, or with an old one as long as it serves. Where slopes are remembered the pass may
  * wait: what curvatures make of them is off by little, and by how much at most is known. Where an estimate is enough it may wait, too.
+ * Where losses have several scores by Newton's steps that are solved no further than the target asks, without a Hessian (truncated.c).
  * Elsewhere (domains, other losses, many features) the stage's problem is solved by optimum/optimum.h. */
 #ifndef KF_HOLD_H
 #define KF_HOLD_H
 
 #include "certificate/certificate.h"
 #include "hold/spread.h"
+#include "optimum/products.h"
 
 /* A step is good if the slope at its end is at most this share of the one at its start, uphill; of one that promises more than
  * KF_HOLD_FAR the value decides too. */
@@ -24,6 +26,7 @@ struct kf_hold {
     bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */
     double *direction;
     struct kf_certificate certificate;
+    struct kf_products products;
     struct kf_optimum optimum;
     struct kf_spread spread; /* where stages are limited */
 };
@@ -47,5 +50,12 @@ static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
 /* Whether the Hessian no longer serves; whether it is too early for its bounds. */
 bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold);
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold);
+
+/* Goes along hold->direction, which promises half of `decrement`: all the way, or back to where the slope, taken as straight, is 0: by
+ * convexity what matters is where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not
+ * moved. */
+bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decrement);
+/* Steps until the bound is that share of the target; where nothing is proved, an estimate. False: they lead nowhere, or not cheaply. */
+bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to);
 
 #endif

@@ -178,6 +178,7 @@ static void begin_try(struct kf_task *task, struct kf_hold *hold)
 
 static bool begin_gathering(struct kf_task *task, struct kf_spread *spread)
 {
+    kf_curvature_clear(&spread->curvature); /* of an older one snapshots would have numbers that nothing depends on */
     bool room = kf_curvature_begin(&spread->curvature, task);
     spread->job = room ? KF_GATHERING : KF_IDLE;
     return room;
@@ -303,8 +304,7 @@ static void end_measuring(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
     bool again = false;
-    if (!spread->chosen &&
-        !kf_leverages_choose(&spread->curvature, &task->problem, hold->certificate.now.target, &again)) {
+    if (!spread->chosen && !kf_curvature_choose(&spread->curvature, task, hold->certificate.now.target, &again)) {
         spread->job = KF_IDLE;
         return;
     }

@@ -16,15 +16,16 @@ void kf_iterate_moved(struct kf_task *task)
     struct kf_view *const views[] = {&iterate->view, &iterate->before};
     for (size_t k = 0; k < 2; k++) {
         views[k]->dense = iterate->scaled ? NULL : k == 0 ? task->iterate.x : iterate->before_x;
-        views[k]->pairs = iterate->pairs;
-        views[k]->v = iterate->v;
-        views[k]->m = iterate->m;
-        views[k]->deferred = iterate->scaled ? iterate->deferred : NULL;
+        views[k]->pairs = iterate->lazy.pairs;
+        views[k]->v = iterate->lazy.v;
+        views[k]->m = iterate->lazy.m;
+        views[k]->deferred = iterate->scaled ? iterate->lazy.deferred : NULL;
     }
     if (task->problem.objective.hidden)
-        iterate->lanes = (struct kf_lanes){iterate->v, iterate->m, 1};
+        iterate->lazy.lanes = (struct kf_lanes){iterate->lazy.v, iterate->lazy.m, 1};
     else
-        iterate->lanes = (struct kf_lanes){iterate->pairs, iterate->pairs ? iterate->pairs + 1 : NULL, 2};
+        iterate->lazy.lanes =
+            (struct kf_lanes){iterate->lazy.pairs, iterate->lazy.pairs ? iterate->lazy.pairs + 1 : NULL, 2};
 }
 
 static bool want(struct kf_task *task, double **vector, bool wanted)
@@ -36,12 +37,12 @@ static bool want(struct kf_task *task, double **vector, bool wanted)
 static bool allocate_apart(struct kf_task *task)
 {
     struct kf_iterate *iterate = &task->iterate;
-    if (!want(task, &iterate->v, true) || !want(task, &iterate->m, iterate->needs & KF_NEEDS_DRIFT))
+    if (!want(task, &iterate->lazy.v, true) || !want(task, &iterate->lazy.m, iterate->needs & KF_NEEDS_DRIFT))
         return false;
-    if (!iterate->deferred)
-        iterate->deferred = kf_deferred_make(task->problem.objective.hidden, iterate->needs & KF_NEEDS_DRIFT,
-                                             iterate->needs & KF_NEEDS_AVERAGE);
-    return iterate->deferred != NULL;
+    if (!iterate->lazy.deferred)
+        iterate->lazy.deferred = kf_deferred_make(task->problem.objective.hidden, iterate->needs & KF_NEEDS_DRIFT,
+                                                  iterate->needs & KF_NEEDS_AVERAGE);
+    return iterate->lazy.deferred != NULL;
 }
 
 /* The vectors that this representation needs, as far as they are not there. */
@@ -50,16 +51,16 @@ static bool allocate(struct kf_task *task)
     struct kf_iterate *iterate = &task->iterate;
     bool scaled = iterate->scaled;
     unsigned needs = iterate->needs;
-    if (!want(task, &iterate->average, needs & KF_NEEDS_AVERAGE) ||
+    if (!want(task, &iterate->mean.vector, needs & KF_NEEDS_AVERAGE) ||
         !want(task, &iterate->drift, !scaled && needs & KF_NEEDS_DRIFT) ||
         !want(task, &iterate->before_x, !scaled && needs & KF_NEEDS_BEFORE))
         return false;
     if (scaled && task->problem.objective.hidden && !allocate_apart(task))
         return false;
-    if (scaled && !task->problem.objective.hidden && !iterate->pairs && !kf_task_pairs(task, &iterate->pairs))
+    if (scaled && !task->problem.objective.hidden && !iterate->lazy.pairs && !kf_task_pairs(task, &iterate->lazy.pairs))
         return false;
-    iterate->norms = scaled && !kf_domain_is_whole(&task->problem.domain);
-    return want(task, &iterate->temporary, !scaled || !iterate->average);
+    iterate->norms.kept = scaled && !kf_domain_is_whole(&task->problem.domain);
+    return want(task, &iterate->temporary, !scaled || !iterate->mean.vector);
 }
 
 bool kf_iterate_prepare(struct kf_task *task, unsigned needs)
@@ -83,11 +84,11 @@ static bool change_representation(struct kf_task *task)
         return false;
     }
     for (size_t k = 0; k < kf_size(&task->problem) && iterate->needs & KF_NEEDS_DRIFT; k++) {
-        double *scaled = &iterate->lanes.m[k * iterate->lanes.stride], *dense = &iterate->drift[k];
+        double *scaled = &iterate->lazy.lanes.m[k * iterate->lazy.lanes.stride], *dense = &iterate->drift[k];
         *(iterate->scaled ? scaled : dense) = *(iterate->scaled ? dense : scaled);
     }
-    if (iterate->average)
-        kf_clear(&task->problem, iterate->average);
+    if (iterate->mean.vector)
+        kf_clear(&task->problem, iterate->mean.vector);
     kf_iterate_moved(task);
     kf_load(task);
     return true;
@@ -106,8 +107,8 @@ void kf_iterate_suit(struct kf_task *task)
 
 void kf_iterate_free(struct kf_iterate *iterate)
 {
-    free(iterate->touched);
-    kf_deferred_free(iterate->deferred);
+    free(iterate->mean.touched);
+    kf_deferred_free(iterate->lazy.deferred);
 }
 
 void kf_iterate_write(struct kf_task *task)
@@ -132,13 +133,13 @@ void kf_load(struct kf_task *task)
 double *kf_borrow(struct kf_task *task)
 {
     struct kf_iterate *iterate = &task->iterate;
-    assert(!iterate->averaging);
-    return iterate->temporary ? iterate->temporary : iterate->average;
+    assert(!iterate->mean.under_way && (iterate->temporary || iterate->mean.vector));
+    return iterate->temporary ? iterate->temporary : iterate->mean.vector;
 }
 
 void kf_give_back(struct kf_task *task, double *vector)
 {
-    if (vector == task->iterate.average)
+    if (vector == task->iterate.mean.vector)
         kf_clear(&task->problem, vector);
 }
 
@@ -168,7 +169,7 @@ struct kf_pair kf_iterate_dots(const struct kf_task *task, size_t point)
     keepfit_row row = kf_points_row(&task->problem.points, point);
     struct kf_pair dots;
     if (iterate->scaled) {
-        struct kf_pair on = task->problem.objective.kernels->pair_dot(&row, iterate->pairs);
+        struct kf_pair on = task->problem.objective.kernels->pair_dot(&row, iterate->lazy.pairs);
         return (struct kf_pair){view->s * on.first + view->c * on.second, on.second};
     }
     kf_row_scores(&row, task->iterate.x, kf_size(&task->problem), 1, &dots.first);
@@ -181,43 +182,5 @@ void kf_drift_read(struct kf_task *task, double *drift)
     const struct kf_iterate *iterate = &task->iterate;
     kf_iterate_write(task);
     for (size_t k = 0; k < kf_size(&task->problem); k++)
-        drift[k] = iterate->scaled ? iterate->lanes.m[k * iterate->lanes.stride] : iterate->drift[k];
-}
-
-void kf_average_begin(struct kf_task *task)
-{
-    task->iterate.weight = 0;
-    task->iterate.averaging = true;
-    if (task->iterate.scaled)
-        kf_scaled_average_begin(task);
-}
-
-static void dense_average_add(struct kf_task *task, double weight)
-{
-    struct kf_iterate *iterate = &task->iterate;
-    double share = weight / iterate->weight;
-    if (share == 1)
-        kf_copy(&task->problem, iterate->average, task->iterate.x); /* whatever the mean held before, even NaN */
-    else
-        kf_blend(kf_size(&task->problem), 1 - share, iterate->average, share, task->iterate.x);
-}
-
-void kf_average_add(struct kf_task *task, double weight)
-{
-    struct kf_iterate *iterate = &task->iterate;
-    iterate->weight += weight;
-    if (iterate->scaled)
-        kf_scaled_average_add(task, weight);
-    else if (iterate->weight > 0)
-        dense_average_add(task, weight);
-}
-
-void kf_average_end(struct kf_task *task)
-{
-    struct kf_iterate *iterate = &task->iterate;
-    if (iterate->scaled)
-        kf_scaled_average_end(task);
-    else
-        kf_copy(&task->problem, task->iterate.x, iterate->average);
-    iterate->averaging = false;
+        drift[k] = iterate->scaled ? iterate->lazy.lanes.m[k * iterate->lazy.lanes.stride] : iterate->drift[k];
 }

@@ -6,10 +6,8 @@
  *           the regulariser changes s and c, adding drift changes c, and a sampled gradient touches only its row's
  *           coordinates of v. v and m lie side by side. A step costs O(non-zeros of the rows in it).
  *
- * Scaled, when m changes by delta, v changes by -(c/s) delta, and x stays. A weighted mean of iterates is kept as
- * A = S*v + C*m + t: adding an iterate changes S and C, and a change of v or m is taken out of t, so that t has entries only
- * where rows were touched. When the mean becomes the iterate, t is folded into v there. Projection on a ball needs |x|^2, which
- * follows from |v|^2, v.m and |m|^2; these follow every change, and are computed anew before rounding adds up.
+ * Scaled, when m changes by delta, v changes by -(c/s) delta, and x stays. How the mean of iterates and |x|^2 follow without looking at x
+ * is in mean.h and norms.h.
  *
  * A network's iterate is scaled in the whole space. Its v and m are apart, m only where there is drift, and the changes of its first
  * layer wait in a list (deferred.h) until they are many; whoever reads v as it stands writes them first. */
@@ -17,40 +15,37 @@
 #define KF_ITERATE_H
 
 #include "iterate/estimator.h"
+#include "iterate/mean.h"
+#include "iterate/norms.h"
 #include "iterate/sampler.h"
 #include "objective/objective.h"
 
 enum kf_needs { KF_NEEDS_DRIFT = 1, KF_NEEDS_AVERAGE = 2, KF_NEEDS_BEFORE = 4 };
 
+/* Where v and m of a scaled iterate are: scaled.c alone writes there. */
+struct kf_lazy {
+    double *pairs;                /* the two side by side */
+    double *v, *m;                /* networks: apart */
+    struct kf_lanes lanes;        /* either of these */
+    struct kf_deferred *deferred; /* networks */
+};
+
 struct kf_iterate {
     double *x; /* as a plain vector: itself where dense, otherwise after kf_read */
     bool scaled;
     bool may_change;       /* between the two, to suit the rows */
+    bool read;             /* scaled: x is what v and m stand for */
     bool overflown;        /* scaled: a gradient that went into it was not finite */
     struct kf_view view;   /* how the objective reads x */
     struct kf_view before; /* the same before the last step, where a method needs it */
-    unsigned needs;
+    unsigned needs;        /* kf_needs of the methods so far */
 
-    double *drift;    /* dense: m */
-    double *before_x; /* dense */
-    double *average;  /* dense: the mean so far; scaled: t */
-    double weight;    /* of the mean so far */
-    bool averaging;
-
-    double *pairs;                /* scaled: v and m side by side */
-    double *v, *m;                /* networks: the two apart */
-    struct kf_lanes lanes;        /* either of these */
-    struct kf_deferred *deferred; /* networks */
-    double *temporary;            /* what kf_borrow lends; the mean's t where there is one, which is 0 between stages */
-    bool read;                    /* task->iterate.x holds x */
-    double sum_s, sum_c;
-    size_t *touched; /* points whose rows were changed since averaging began */
-    size_t touched_count, touched_capacity;
-    bool everywhere;         /* t may have entries anywhere */
-    double vv, vm, mm, peak; /* peak: the largest |v|^2 since they were computed */
-    bool norms;              /* these are kept */
-    uint64_t since_norms;
-
+    double *drift;     /* dense: m */
+    double *before_x;  /* dense */
+    double *temporary; /* what kf_borrow lends, where the mean has no vector */
+    struct kf_lazy lazy;
+    struct kf_norms norms;
+    struct kf_mean mean;
     struct kf_sampler sampler;
 };
 
@@ -85,10 +80,5 @@ void kf_drift_add(struct kf_task *task, double scale, size_t point, const double
 struct kf_pair kf_iterate_dots(const struct kf_task *task, size_t point);
 /* m, as a plain vector. */
 void kf_drift_read(struct kf_task *task, double *drift);
-
-/* A weighted mean of the iterates from now on, which at the end becomes the iterate. */
-void kf_average_begin(struct kf_task *task);
-void kf_average_add(struct kf_task *task, double weight);
-void kf_average_end(struct kf_task *task);
 
 #endif

@@ -51,7 +51,7 @@ static inline uint64_t kf_left(const struct kf_task *task)
 {
     const struct kf_stage *stage = &task->stage;
     uint64_t spent = task->problem.objective.fo - stage->fo_before, toil = kf_toil_left(task);
-    if (stage->stop && *stage->stop)
+    if (kf_is_raised(stage->stop))
         return 0;
     uint64_t left = spent < stage->allowance ? stage->allowance - spent : 0;
     return left < toil ? left : toil;

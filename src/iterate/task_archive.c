@@ -27,34 +27,35 @@ void kf_task_archive_vector(struct kf_task *task, struct kf_archive *archive, do
 static void archive_iterate(struct kf_task *task, struct kf_archive *archive)
 {
     struct kf_iterate *iterate = &task->iterate;
-    kf_archive_require(archive, !iterate->averaging);
+    kf_archive_require(archive, !iterate->mean.under_way);
     bool was_scaled = iterate->scaled;
     kf_archive_flag(archive, &iterate->scaled);
     kf_archive_require(archive, iterate->scaled == was_scaled || iterate->may_change);
     kf_archive_flag(archive, &iterate->overflown);
     kf_archive_flag(archive, &iterate->read);
-    kf_archive_flag(archive, &iterate->norms);
+    kf_archive_flag(archive, &iterate->norms.kept);
     archive_vector(task, archive, &iterate->drift, 1, true);
     if (task->problem.objective.hidden) { /* nothing waits to be written between stages */
-        archive_vector(task, archive, &iterate->v, 1, true);
-        archive_vector(task, archive, &iterate->m, 1, true);
+        archive_vector(task, archive, &iterate->lazy.v, 1, true);
+        archive_vector(task, archive, &iterate->lazy.m, 1, true);
     } else {
-        archive_vector(task, archive, &iterate->pairs, 2, true);
+        archive_vector(task, archive, &iterate->lazy.pairs, 2, true);
     }
-    archive_vector(task, archive, &iterate->average, 1, false);
+    archive_vector(task, archive, &iterate->mean.vector, 1, false);
     archive_vector(task, archive, &iterate->before_x, 1, false);
     archive_vector(task, archive, &iterate->temporary, 1, false);
-    double *numbers[] = {&iterate->view.s, &iterate->view.c, &iterate->vv, &iterate->vm, &iterate->mm, &iterate->peak};
+    double *numbers[] = {&iterate->view.s,   &iterate->view.c,   &iterate->norms.vv,
+                         &iterate->norms.vm, &iterate->norms.mm, &iterate->norms.peak};
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         kf_archive_real(archive, numbers[k]);
-    kf_archive_number(archive, &iterate->since_norms);
-    bool has_form = !iterate->scaled || (task->problem.objective.hidden ? iterate->v : iterate->pairs);
-    bool has_norms = iterate->norms == (iterate->scaled && !kf_domain_is_whole(&task->problem.domain));
-    bool has_drift = iterate->scaled ? !task->problem.objective.hidden || iterate->m : iterate->drift != NULL;
+    kf_archive_number(archive, &iterate->norms.since);
+    bool has_form = !iterate->scaled || (task->problem.objective.hidden ? iterate->lazy.v : iterate->lazy.pairs);
+    bool has_norms = iterate->norms.kept == (iterate->scaled && !kf_domain_is_whole(&task->problem.domain));
+    bool has_drift = iterate->scaled ? !task->problem.objective.hidden || iterate->lazy.m : iterate->drift != NULL;
     bool has_needs = (!(iterate->needs & KF_NEEDS_DRIFT) || has_drift) &&
                      (!(iterate->needs & KF_NEEDS_BEFORE) || iterate->scaled || iterate->before_x) &&
-                     (!(iterate->needs & KF_NEEDS_AVERAGE) || iterate->average) &&
-                     (iterate->temporary || iterate->average);
+                     (!(iterate->needs & KF_NEEDS_AVERAGE) || iterate->mean.vector) &&
+                     (iterate->temporary || iterate->mean.vector);
     kf_archive_require(archive, has_form && has_norms && has_needs);
     kf_iterate_moved(task);
 }

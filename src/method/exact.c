@@ -260,10 +260,11 @@ static void sum_anew(struct kf_task *task, struct exact *exact)
 }
 
 /* Operations that a term of S, q or the squares takes, on its way in. */
-#define TERM_OPERATIONS 6 /* proof: "exact" */
+#define TERM_OPERATIONS 6 /* proof: "Theorem 25 (exact)" */
 
 /* The gradient -2/W (q - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
- * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak) (docs/guarantee.md, "Rounding"). */
+ * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak)
+ * (docs/guarantee.md, Theorem 25 (exact)). */
 static void complete(struct kf_task *task, struct exact *exact, double diagonal)
 {
     size_t size = kf_size(&task->problem);

@@ -4,6 +4,7 @@
 #include "certificate/curvature.h"
 #include "method/csvrg.h"
 #include "method/method.h"
+#include "optimum/products.h"
 
 extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_strsaga,
     kf_dynasaga, kf_ssvrg_method, kf_exact, kf_refit, kf_quadratic_method, kf_table;
@@ -54,6 +55,10 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
         *reason =
             "few features and a loss of known curvature: held, and improved by Newton's steps with an old Hessian";
         return &kf_quadratic_method;
+    }
+    if (kf_products_suit(problem)) {
+        *reason = "several classes: held, and improved by Newton's steps that are solved no further than epsilon asks";
+        return &kf_refit;
     }
     if (!objective->loss || objective->free || kf_size(problem) <= FEW_COORDINATES) {
         *reason = !objective->loss ? "a user-written objective: held until the bound exceeds epsilon, then solved again"

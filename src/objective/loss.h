@@ -30,8 +30,12 @@ struct kf_kernels;
  *           its argument), and the weight. The others fewer.
  *   value   logistic: 2 of log1p and 3.2 of what goes into it, and the sum. logcosh: 2 for z-b, which counts up to twice, 4 of the series, 2 of
  *           log1p; and the weight. */
-#define KF_SLOPE_UNITS 8  /* proof: "Slopes." */
-#define KF_VALUE_UNITS 12 /* proof: "Slopes." */
+#define KF_SLOPE_UNITS 8  /* proof: "Lemma 18 (losses in numbers)" */
+#define KF_VALUE_UNITS 12 /* proof: "Lemma 18 (losses in numbers)" */
+
+/* What a slope, and what is computed of it in a few operations, is off by at most, of itself: a weight that was multiplied with it and taken
+ * out again counts. */
+#define KF_PIECE_ROUNDING 0x1p-48 /* proof: "Theorem 27 (losses made of pieces)" */
 
 enum kf_targets { KF_NUMBERS, KF_TWO_CLASSES, KF_MANY_CLASSES };
 
@@ -52,6 +56,16 @@ struct kf_loss {
      * 2^-47 where |slope| is above 1/2, and 2^-46 of themselves below: a proof adds that back (kernels: doubts; test_units). So it suits
      * slopes that go to limits of 0 and 1 in size, where the curvature goes to 0, or to 1 alone. */
     void (*curves_of)(size_t count, const double *slopes, double *curves);
+    /* Losses that are made of pieces with one curvature each: that where the slope is this, or as little less as makes it a lower bound even
+     * once a weight has been multiplied with it; and *room, by how much at most the score may move, from any for which a slope as little off
+     * as KF_SLOPE_UNITS and that weight allow comes out as this one, and keep it. 0: that is not known, or there is no curvature. At most one
+     * piece has any. NULL: curvature changes all along. */
+    double (*piece)(double slope, double delta, double *room);
+    /* Losses of several scores, where the slopes times the point's weight are `slopes`, and the weight above 0: the second derivative times
+     * that; z becomes what it makes of z; and its diagonal. All of them or none. */
+    void (*curve_of)(const double *slopes, size_t outputs, double b, double weight, double *curve);
+    void (*bend_of)(const double *slopes, size_t outputs, double b, double weight, double *z);
+    void (*diagonal_of)(const double *slopes, size_t outputs, double b, double weight, double *diagonal);
     /* The largest eigenvalue that curve can have anywhere. */
     double (*curve_bound)(double delta);
     /* The same for scores within `blur` of z, where the slope is this; NULL: that of anywhere has to do. */
@@ -75,6 +89,17 @@ static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, s
         slopes[0] = loss->slope(z[0], b, delta);
     else
         loss->slopes(z, outputs, b, slopes);
+}
+
+/* Of losses of one score whose curvature is told by the slope, lower bounds of it. */
+static inline void kf_loss_curves(const struct kf_loss *loss, size_t count, const double *slopes, double delta,
+                                  double *curves)
+{
+    double room;
+    if (!loss->piece)
+        loss->curves_of(count, slopes, curves);
+    for (size_t k = 0; k < count && loss->piece; k++)
+        curves[k] = loss->piece(slopes[k], delta, &room);
 }
 
 /* The one of this name; NULL: none. */

@@ -54,6 +54,40 @@ static void softmax_curve(const double *z, size_t outputs, double b, double delt
         p[l] = (l + 1 == outputs ? last : 0) - last * p[l];
 }
 
+/* w p, from w (p - (1 for the class)): what the subtraction has taken comes back with the same digits. */
+static double share_of(const double *slopes, size_t k, double b, double weight)
+{
+    return slopes[k] + (k == (size_t)b ? weight : 0);
+}
+
+static void softmax_curve_of(const double *slopes, size_t outputs, double b, double weight, double *curve)
+{
+    for (size_t k = 0; k < outputs; k++) {
+        double share = share_of(slopes, k, b, weight);
+        for (size_t l = 0; l < outputs; l++)
+            curve[k * outputs + l] = (k == l ? share : 0) - share * (share_of(slopes, l, b, weight) / weight);
+    }
+}
+
+static void softmax_bend_of(const double *slopes, size_t outputs, double b, double weight, double *z)
+{
+    double own = slopes[(size_t)b] + weight, sum = weight * z[(size_t)b];
+    for (size_t k = 0; k < outputs; k++)
+        sum += slopes[k] * z[k];
+    double mean = sum / weight, last = own * (z[(size_t)b] - mean);
+    for (size_t k = 0; k < outputs; k++)
+        z[k] = slopes[k] * (z[k] - mean);
+    z[(size_t)b] = last;
+}
+
+static void softmax_diagonal_of(const double *slopes, size_t outputs, double b, double weight, double *diagonal)
+{
+    for (size_t k = 0; k < outputs; k++) {
+        double share = share_of(slopes, k, b, weight);
+        diagonal[k] = share * (1 - share / weight);
+    }
+}
+
 static double softmax_curve_bound(double delta)
 {
     UNUSED(delta);
@@ -73,6 +107,9 @@ const struct kf_loss kf_loss_softmax = {
     .value = softmax_value,
     .slopes = softmax_slopes,
     .curve = softmax_curve,
+    .curve_of = softmax_curve_of,
+    .bend_of = softmax_bend_of,
+    .diagonal_of = softmax_diagonal_of,
     .curve_bound = softmax_curve_bound,
     .slope_bound = softmax_slope_bound,
     .probabilities = true,

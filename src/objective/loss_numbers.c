@@ -80,6 +80,14 @@ static void huber_curve(const double *z, size_t outputs, double b, double delta,
     curve[0] = fabs(z[0] - b) <= delta ? 2 : 0;
 }
 
+/* The room is what is left of delta. */
+static double huber_piece(double slope, double delta, double *room)
+{
+    double left = delta - fabs(slope) / 2 - KF_PIECE_ROUNDING * delta;
+    *room = left > 0 ? left : 0;
+    return fabs(slope) < 2 * delta ? 2 : 0;
+}
+
 static double huber_bend(double z, double b, double delta, double slope, double blur)
 {
     UNUSED(slope);
@@ -99,6 +107,7 @@ const struct kf_loss kf_loss_huber = {
     .value = huber_value,
     .slope = huber_slope,
     .curve = huber_curve,
+    .piece = huber_piece,
     .curve_bound = squared_curve_bound,
     .bend = huber_bend,
     .slope_bound = huber_slope_bound,
@@ -107,7 +116,7 @@ const struct kf_loss kf_loss_huber = {
 
 /* logcosh: with r = z-b, phi' = tanh r, phi'' = 1 - tanh^2 r, phi''' = -2 tanh r phi''; so |phi'''| <= 2 phi'' */
 
-/* proof: "Slopes."; 2/(2n)!, n = 9 .. 2: up to r = 1 what they leave out of (cosh r - 1)/(r^2/2) is less than 1e-18 */
+/* proof: "Lemma 18 (losses in numbers)"; 2/(2n)!, n = 9 .. 2: up to r = 1 what they leave out of (cosh r - 1)/(r^2/2) is less than 1e-18 */
 static const double cosh_terms[] = {2 / 6402373705728000.0, 2 / 20922789888000.0, 2 / 87178291200.0, 2 / 479001600.0,
                                     2 / 3628800.0,          2 / 40320.0,          2 / 720.0,         2 / 24.0};
 

@@ -110,6 +110,14 @@ static double hinge_curve_bound(double delta)
     return 1 / delta;
 }
 
+/* The size of the slope is the share of the corner that the score has still to go; the rest of it lies behind. */
+static double hinge_piece(double slope, double delta, double *room)
+{
+    double share = fabs(slope), left = fmin(share * (1 - KF_PIECE_ROUNDING), 1 - share - KF_PIECE_ROUNDING) * delta;
+    *room = left > 0 ? left * (1 - KF_PIECE_ROUNDING) : 0;
+    return share > 0 && share < 1 ? 1 / delta * (1 - KF_PIECE_ROUNDING) : 0;
+}
+
 static double hinge_bend(double z, double b, double delta, double slope, double blur)
 {
     UNUSED(slope);
@@ -130,6 +138,7 @@ const struct kf_loss kf_loss_hinge = {
     .value = hinge_value,
     .slope = hinge_slope,
     .curve = hinge_curve,
+    .piece = hinge_piece,
     .curve_bound = hinge_curve_bound,
     .bend = hinge_bend,
     .slope_bound = hinge_slope_bound,
@@ -159,6 +168,13 @@ static void squared_hinge_curve(const double *z, size_t outputs, double b, doubl
     curve[0] = 1 - b * z[0] > 0 ? 2 : 0;
 }
 
+static double squared_hinge_piece(double slope, double delta, double *room)
+{
+    UNUSED(delta);
+    *room = fabs(slope) / 2 * (1 - KF_PIECE_ROUNDING);
+    return slope != 0 ? 2 : 0;
+}
+
 static double squared_hinge_bend(double z, double b, double delta, double slope, double blur)
 {
     UNUSED(delta), UNUSED(slope);
@@ -184,6 +200,7 @@ const struct kf_loss kf_loss_squared_hinge = {
     .value = squared_hinge_value,
     .slope = squared_hinge_slope,
     .curve = squared_hinge_curve,
+    .piece = squared_hinge_piece,
     .curve_bound = squared_hinge_curve_bound,
     .bend = squared_hinge_bend,
     .slope_bound = squared_hinge_slope_bound,

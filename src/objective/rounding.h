@@ -1,5 +1,6 @@
 /* What rounding may have done to a gradient sum: for each of its numbers a bound on how far it is from the sum over the points' exact
- * gradients at the very x that is held. A proof adds it to what it takes from the sum. docs/guarantee.md ("Rounding") derives all of this.
+ * gradients at the very x that is held. A proof adds it to what it takes from the sum. docs/guarantee.md derives all of
+ * this: Lemma 18 (losses in numbers) and Theorem 19 (gradient sums).
  *
  * A sum that is followed has its bounds followed too, each operation adding what it may do. After a pass they are made of what the rows'
  * columns have: mass_k = sum w_j |a_jk| and most_k = max |a_jk|, which do not depend on x.
@@ -13,11 +14,11 @@
 #include "objective/objective.h"
 
 /* Half the distance from 1 to the next number: what one operation may be off by, relative to its result. */
-#define KF_UNIT 0x1p-53 /* proof: "Rounding" */
+#define KF_UNIT 0x1p-53 /* proof: "Lemma 16 (operations)" */
 /* Formulas of at most 2^10 operations on positive numbers, times this, are upper bounds of what they stand for; and what underflow may
  * have taken from them is less than the second number. */
-#define KF_UPWARD (1 + 0x1p-40) /* proof: "Rounding" */
-#define KF_UNDERFLOW 0x1p-960   /* proof: "Rounding" */
+#define KF_UPWARD (1 + 0x1p-40) /* proof: "Lemma 16 (operations)" */
+#define KF_UNDERFLOW 0x1p-960   /* proof: "Lemma 16 (operations)" */
 
 /* k u/(1-k u): what k operations one after the other may be off by. */
 static inline double kf_gamma(double operations)

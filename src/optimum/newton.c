@@ -129,7 +129,7 @@ double kf_curve_recalled(const struct kf_problem *problem, size_t j, double slop
     double weight = problem->points.place[j].weight, own = weight == 1 ? slope : slope / weight, curve;
     if (!(weight > 0))
         return 0;
-    problem->objective.loss->curves_of(1, &own, &curve);
+    kf_loss_curves(problem->objective.loss, 1, &own, problem->objective.delta, &curve);
     return weight * curve;
 }
 
@@ -139,7 +139,7 @@ void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, 
     for (size_t j = from; j < to; j++)
         plain &= problem->points.place[j].weight == 1;
     if (plain)
-        problem->objective.loss->curves_of(to - from, slopes + from, curves);
+        kf_loss_curves(problem->objective.loss, to - from, slopes + from, problem->objective.delta, curves);
     for (size_t j = from; j < to && !plain; j++)
         curves[j - from] = kf_curve_recalled(problem, j, slopes[j]);
 }

@@ -56,7 +56,7 @@ bool kf_line_search(struct kf_task *task, struct kf_standing *at, const double *
 }
 
 /* Those that prove something are made lower bounds of what they stand for: two slopes of 8 units each, and the weight. */
-#define LEAST (1 - 0x1p-47) /* proof: "Slopes." */
+#define LEAST (1 - 0x1p-47) /* proof: "Lemma 18 (losses in numbers)" */
 
 void kf_curves(struct kf_curves *curves, struct kf_task *task, const double *x, size_t from, size_t to)
 {

@@ -1,12 +1,12 @@
 /* The gradient bound: what strong convexity says of the gap, from the gradient alone. Every number that it is made of is off by rounding, and
- * each formula here adds what that may come to (docs/guarantee.md, "Rounding"). */
+ * each formula here adds what that may come to (docs/guarantee.md, Theorem 20 (gradient bound in numbers)). */
 #include <math.h>
 
 #include "problem/gap.h"
 #include "kernels/kernels.h"
 
 /* The most of mu that what the gradient may be off by may use up inside a domain. */
-#define SHARE_MOST 0.9 /* proof: "The gradient bound" */
+#define SHARE_MOST 0.9 /* proof: "Theorem 3 (gradient bound)" */
 
 /* Over the coordinates that are not free. */
 struct slope {

@@ -1,4 +1,5 @@
-/* The gradient bound: what strong convexity says of the gap, from the gradient alone. */
+/* The gradient bound: what strong convexity says of the gap, from the gradient alone. docs/guarantee.md, Theorem 3 (gradient bound) and
+ * Theorem 4 (intercepts within bounds). */
 #ifndef KF_GAP_H
 #define KF_GAP_H
 

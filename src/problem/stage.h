@@ -5,18 +5,19 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "base/stopping.h"
 
 /* What a stage may do and has done. Work is counted in nominal nanoseconds: numbers of operations, never a clock, so that the same data
  * give the same bits on any machine. */
 struct kf_stage {
     struct kf_random random;
-    uint64_t steps;           /* of all stages so far */
-    uint64_t fo_before;       /* FOs before this stage */
-    uint64_t allowance;       /* and how many it may spend; UINT64_MAX: any number */
-    double work;              /* dense algebra, since auto last looked (kf_spend) */
-    double toil, toil_most;   /* what the stage has done besides FOs, and what it may do with them (kf_toil) */
-    uint64_t toil_from;       /* FOs before */
-    const volatile int *stop; /* a flag that ends the stage's work early; may be NULL */
+    uint64_t steps;          /* of all stages so far */
+    uint64_t fo_before;      /* FOs before this stage */
+    uint64_t allowance;      /* and how many it may spend; UINT64_MAX: any number */
+    double work;             /* dense algebra, since auto last looked (kf_spend) */
+    double toil, toil_most;  /* what the stage has done besides FOs, and what it may do with them (kf_toil) */
+    uint64_t toil_from;      /* FOs before */
+    const atomic_bool *stop; /* what ends the stage's work early; may be NULL */
 };
 
 /* What a stage does besides FOs. When there is no end to it, it ends as if its gradients were spent (fit/promise.c says when). */

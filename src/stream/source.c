@@ -37,14 +37,14 @@ void kf_source_close(struct kf_source *source)
 
 /* ---- from a descriptor ---- */
 
-/* Waits until there is something to read. False: the stop flag was raised. A signal may be delivered just before the wait, so
- * the flag is looked at again every now and then. Where waiting itself fails, reading will report why. */
+/* Waits until there is something to read. False: it is time to stop. A signal may be delivered just before the wait, so
+ * that is looked at again every now and then. Where waiting itself fails, reading will report why. */
 static bool wait_for_input(const struct kf_source *source)
 {
     struct pollfd wait = {.fd = source->file, .events = POLLIN};
     if (source->waiting && poll(&wait, 1, 0) == 0)
         source->waiting(source->waiting_context);
-    while (!atomic_load(&source->closing) && !(source->stop && *source->stop)) {
+    while (!atomic_load(&source->closing) && !kf_stop_is_raised(source->stop)) {
         int ready = poll(&wait, 1, 100);
         if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
             return true;
@@ -56,7 +56,7 @@ static bool wait_for_input(const struct kf_source *source)
 static keepfit_status read_descriptor(struct kf_source *source, void *buffer, size_t capacity, size_t *got)
 {
     for (;;) {
-        if (!source->regular && !wait_for_input(source))
+        if (source->regular ? kf_stop_is_raised(source->stop) : !wait_for_input(source))
             return kf_fail(&source->failure, KEEPFIT_STOPPED, "stopped on request");
         ssize_t count = read(source->file, buffer, capacity);
         if (count >= 0) {

@@ -5,9 +5,7 @@
 #ifndef KF_SOURCE_H
 #define KF_SOURCE_H
 
-#include <stdatomic.h>
-
-#include "keepfit.h"
+#include "base/stopping.h"
 
 /* How much is read at once. A build for fuzzing makes it a few bytes, so that small inputs cross the ends of buffers. */
 #ifndef KF_PIECE_BYTES
@@ -39,7 +37,7 @@ struct kf_source {
     struct kf_memory memory; /* origin: memory */
     bool known;              /* whether it is gzip has been found out */
     bool regular;
-    const volatile int *stop;       /* a wait for input ends when this is raised; may be NULL */
+    const keepfit_stop *stop;       /* reading, and a wait for input, end when this is raised; may be NULL */
     atomic_bool closing;            /* or this, by another thread than the one that reads */
     void (*waiting)(void *context); /* called when a wait for input begins; may be NULL */
     void *waiting_context;

@@ -9,8 +9,9 @@ void judge_summon(struct judge *judge, const char *loss, const struct cloud *clo
     memset(judge, 0, sizeof *judge);
     judge->loss = loss;
     judge->lambda = lambda;
+    judge->delta = 1;
     judge->count = count;
-    judge->outputs = many ? fit->labels.count : 1;
+    judge->outputs = many ? fit->meaning.labels.count : 1;
     judge->size = judge->outputs * (JUDGE_FEATURES + 1);
     for (size_t j = 0; j < count; j++) {
         const keepfit_point *point = &cloud->point[present[j]];
@@ -21,27 +22,40 @@ void judge_summon(struct judge *judge, const char *loss, const struct cloud *clo
             judge->row[j][feature + 1] += point->row.value[k];
         }
         judge->target[j] = point->target;
-        for (size_t k = 0; many && k < fit->labels.count; k++)
-            if (fit->labels.label[k] == point->target)
+        for (size_t k = 0; many && k < fit->meaning.labels.count; k++)
+            if (fit->meaning.labels.label[k] == point->target)
                 judge->target[j] = (long double)k;
         judge->weight[j] = point->weight;
         judge->total += point->weight;
     }
 }
 
-/* One score: the loss, and its first two derivatives. */
-static long double single(const char *loss, long double z, long double b, long double *slope, long double *curve)
+static long double hinge(const char *loss, long double z, long double b, long double delta, long double *slope,
+                         long double *curve)
 {
+    long double gone = fmaxl(1 - b * z, 0);
+    bool squared = loss[0] == 's', round = gone > 0 && (squared || gone < delta);
+    *slope = -b * (squared ? 2 * gone : round ? gone / delta : gone > 0);
+    *curve = !round ? 0 : squared ? 2 : 1 / delta;
+    return squared ? gone * gone : round ? gone * gone / (2 * delta) : gone > 0 ? gone - delta / 2 : 0;
+}
+
+/* One score: the loss, and its first two derivatives. */
+static long double single(const char *loss, long double z, long double b, long double delta, long double *slope,
+                          long double *curve)
+{
+    if (strstr(loss, "hinge"))
+        return hinge(loss, z, b, delta, slope, curve);
     long double r = z - b, e = expl(-fabsl(z));
     if (strcmp(loss, "logistic") == 0) {
         *slope = -b / (1 + expl(b * z));
         *curve = e / ((1 + e) * (1 + e));
         return log1pl(e) + (b * z > 0 ? 0 : -b * z);
     }
-    bool far = strcmp(loss, "huber") == 0 && fabsl(r) > 1;
-    *slope = far ? (r > 0 ? 2 : -2) : 2 * r;
+    bool far = strcmp(loss, "huber") == 0 && fabsl(r) > delta;
+    *slope = far ? (r > 0 ? 2 * delta : -2 * delta) : 2 * r;
     *curve = far ? 0 : 2;
-    return far ? 2 * fabsl(r) - 1 : r * r;
+    return far ? delta * (2 * fabsl(r) - delta) : r * r;
 }
 
 static long double softmax(size_t outputs, const long double *z, size_t b, long double *slope,
@@ -84,8 +98,9 @@ static long double value_at(const struct judge *judge, const long double *x, lon
         const long double *row = judge->row[j], share = judge->weight[j] / judge->total;
         for (size_t k = 0; k < outputs; k++)
             z[k] = score_of(judge, row, x, k);
-        sum += share * (has_many_classes(judge->loss) ? softmax(outputs, z, (size_t)judge->target[j], slope, curve)
-                                                      : single(judge->loss, z[0], judge->target[j], slope, curve[0]));
+        sum += share * (has_many_classes(judge->loss)
+                            ? softmax(outputs, z, (size_t)judge->target[j], slope, curve)
+                            : single(judge->loss, z[0], judge->target[j], judge->delta, slope, curve[0]));
         for (size_t s = 0; gradient && s < judge->size; s++) {
             gradient[s] += share * slope[s % outputs] * row[s / outputs];
             for (size_t t = 0; t < judge->size; t++)

@@ -9,11 +9,11 @@
 #define JUDGE_OUTPUTS 3
 #define JUDGE_SIZE (JUDGE_OUTPUTS * (JUDGE_FEATURES + 1))
 
-/* Rows with the 1 of a free intercept in front; losses squared, huber, logistic and softmax. */
+/* Rows with the 1 of a free intercept in front; all losses but logcosh; delta is 1 unless it is set. */
 struct judge {
     const char *loss;
     size_t count, outputs, size;
-    long double row[JUDGE_POINTS][JUDGE_FEATURES + 1], target[JUDGE_POINTS], weight[JUDGE_POINTS], total, lambda;
+    long double row[JUDGE_POINTS][JUDGE_FEATURES + 1], target[JUDGE_POINTS], weight[JUDGE_POINTS], total, lambda, delta;
 };
 
 /* The cloud's points of these numbers, with column 0 less `centre`. The fit says in which order classes came. */

@@ -208,7 +208,7 @@ static void test_points(struct tap *tap)
         bool same = true;
         for (size_t j = 0; j < COUNT; j++) {
             advance(fit, &stories[k], cloud, j, present, &count);
-            centred += fit->centres.count == 1 && fit->centres.at[0].column == 0;
+            centred += fit->centring.centres.count == 1 && fit->centring.centres.at[0].column == 0;
             same = same && (j % 10 || all_come_back(fit, cloud, present, count));
         }
         tap_check(tap, same && centred == COUNT, "%s: the points come back with their bits", stories[k].name);
@@ -233,9 +233,9 @@ static void test_inexact(struct tap *tap)
         size_t present[COUNT + 1], count = 0, before = 0;
         for (size_t j = 0; j < COUNT; j++) {
             advance(fit, &story, cloud, j, present, &count);
-            before = j == 69 ? fit->centres.count : before;
+            before = j == 69 ? fit->centring.centres.count : before;
         }
-        bool other = fit->centres.count == 1 && fit->centres.at[0].column == 1;
+        bool other = fit->centring.centres.count == 1 && fit->centring.centres.at[0].column == 1;
         tap_check(tap, before == 2 && other && all_come_back(fit, cloud, present, count),
                   "%s: that column is as it came again, the other one stays centred", what[k]);
         keepfit_fit_free(fit);
@@ -257,7 +257,7 @@ static void test_passing(struct tap *tap)
         bool centred = true;
         for (size_t j = 0; j < COUNT; j++) {
             advance(fit, &story, cloud, j, present, &count);
-            centred = centred && (fit->centres.count || j < 9 || (j >= 60 && j < 69));
+            centred = centred && (fit->centring.centres.count || j < 9 || (j >= 60 && j < 69));
         }
         keepfit_fit_report(fit, &report);
         tap_check(tap, centred && !report.missed && !report.unproved && all_come_back(fit, cloud, present, count),
@@ -272,7 +272,7 @@ static void test_passing(struct tap *tap)
 static struct kf_archive snapshot_of(keepfit_fit *fit)
 {
     struct kf_archive archive = {0};
-    fit->seconds = 0; /* the only thing that is not the same twice */
+    fit->account.seconds = 0; /* the only thing that is not the same twice */
     TAP_NEED(kf_snapshot_take(fit, &archive) == KEEPFIT_OK);
     return archive;
 }
@@ -386,7 +386,7 @@ static void test_boundary(struct tap *tap)
     TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK && size == 12);
     bool same = memcmp(model->intercepts, x, 3 * sizeof *x) == 0 && memcmp(model->weights, x + 3, 9 * sizeof *x) == 0;
     for (size_t k = 0; k < 3; k++) {
-        long double score = x[k], kept = inside[k], centre = fit->centres.at[0].value;
+        long double score = x[k], kept = inside[k], centre = fit->centring.centres.at[0].value;
         for (size_t f = 0; f < FEATURES; f++) {
             score += (long double)x[3 * (f + 1) + k] * cloud->value[7][f];
             kept += (long double)inside[3 * (f + 1) + k] * (cloud->value[7][f] - (f ? 0 : centre));
@@ -435,7 +435,7 @@ static bool is_left_alone(const char *loss, bool sparse, const char *more)
         if (!sparse)
             cloud->value[j][8] = (double)(1990 + j % 7);
         push_range(fit, cloud, j, j + 1);
-        alone = alone && !fit->centres.count;
+        alone = alone && !fit->centring.centres.count;
     }
     keepfit_fit_free(fit);
     free(cloud);
@@ -459,7 +459,7 @@ static void test_ordinary(struct tap *tap)
         keepfit_point stamp = {.row = {1, NULL, (double[]){START}}, .target = 1, .weight = 1};
         TAP_NEED(keepfit_fit_push(scarce, &point) == KEEPFIT_OK && keepfit_fit_push(fit, &stamp) == KEEPFIT_OK);
     }
-    tap_check(tap, !fit->centres.count, "without an intercept nothing is centred");
+    tap_check(tap, !fit->centring.centres.count, "without an intercept nothing is centred");
     tap_check(tap, scarce->task.problem.points.place[39].count == 3, "columns that most rows lack are not filled in");
     keepfit_fit_free(fit);
     keepfit_fit_free(scarce);

@@ -77,7 +77,7 @@ static void test_hard_block(struct tap *tap)
     static double value[ROWS * FEATURES], target[ROWS];
     struct kf_random random;
     keepfit_report report;
-    keepfit_fit *fit = fit_from("loss=softmax lambda=1e-6 epsilon=1e-12 threads=1");
+    keepfit_fit *fit = fit_from("loss=softmax domain=ball:1e4 lambda=1e-6 epsilon=1e-12 threads=1");
     kf_random_seed(&random, 8);
     for (size_t k = 0; k < ROWS; k++) {
         for (size_t f = 0; f < FEATURES; f++)

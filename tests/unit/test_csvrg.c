@@ -142,7 +142,7 @@ static void test_output_weights(struct tap *tap)
     }
     tap_check(tap, right && near(sum, steps * (steps - 1) / 2 + steps * (beta - 1), 1e-13),
               "output weights are t+beta-1 and sum to T(T-1)/2 + T(beta-1)");
-    tap_check(tap, near(task->iterate.weight, sum, 1e-13), "the average was taken over exactly these weights");
+    tap_check(tap, near(task->iterate.mean.weight, sum, 1e-13), "the average was taken over exactly these weights");
 
     /* The mean of equal iterates is that iterate: the normaliser is right. */
     double before[3];

@@ -191,8 +191,8 @@ static void test_long_walk(struct tap *tap, uint64_t steps)
             const struct kf_view *view = &iterate->view;
             for (size_t k = 0; k < size; k++)
                 worst = fmax(worst, fabs(own[k] - x[k]));
-            double kept =
-                view->s * view->s * iterate->vv + 2 * view->s * view->c * iterate->vm + view->c * view->c * iterate->mm;
+            double kept = view->s * view->s * iterate->norms.vv + 2 * view->s * view->c * iterate->norms.vm +
+                          view->c * view->c * iterate->norms.mm;
             worst_norm = fmax(worst_norm, fabs(kept - kf_square(size, own)));
         }
     }

@@ -65,7 +65,7 @@ static keepfit_fit *fit_on(const struct cloud *cloud, const char *options)
 static size_t class_of(const keepfit_fit *fit, double label)
 {
     double target = 0;
-    TAP_NEED(kf_labels_find(&fit->labels, label, &target));
+    TAP_NEED(kf_labels_find(&fit->meaning.labels, label, &target));
     return (size_t)target;
 }
 

@@ -124,6 +124,20 @@ static bool recalls(const struct kf_loss *loss, double slope, int units, long do
     return least >= 0 && least <= exact + nothing && exact <= least + rounding + nothing;
 }
 
+/* Whether a score may move by what is called its room, from any that the slope may have come from. Right next to the end of a piece there is
+ * none. */
+static bool has_room(const struct kf_loss *loss, double z, double b, double delta, double slope)
+{
+    double room = -1, curve = loss->piece(slope, delta, &room), weight = 1.7, far = 1e-12 * (1 + fabs(z));
+    double weighed = slope * weight / weight;
+    bool good = room >= 0 && curve >= 0;
+    if (room > far)
+        for (int way = -1; way <= 1; way++)
+            good &= exactly(loss->name, z + way * (room - 4e-16 * (fabs(z) + room)), b, delta).curve >= curve;
+    loss->piece(weighed, delta, &room);
+    return good && (exactly(loss->name, z, b, delta).curve > 0 || room <= far);
+}
+
 /* Under valgrind they have the digits of a double, and nothing can be judged by them. */
 static bool has_long_doubles(void)
 {
@@ -146,7 +160,7 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
     struct kf_random random;
     kf_random_seed(&random, 3);
     double value_off = 0, slope_off = 0, curve_off = 0, own;
-    int unrecalled = 0, unbent = 0, changing = 0;
+    int unrecalled = 0, unbent = 0, changing = 0, cramped = 0;
     for (int trial = 0; trial < 200000; trial++) {
         double z, b, delta = 0.3 + kf_random_unit(&random), blur = pow(10, -17 + 17 * kf_random_unit(&random));
         draw_score(&random, loss, &z, &b);
@@ -159,6 +173,7 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
             curve_off = fmax(curve_off, units_off(own, exact.curve));
         for (int units = -KF_SLOPE_UNITS; units <= KF_SLOPE_UNITS && loss->curves_of; units += KF_SLOPE_UNITS)
             unrecalled += !recalls(loss, (double)exact.slope, units, exact.curve);
+        cramped += loss->piece && !has_room(loss, z, b, delta, slope);
         double there = z + (2 * kf_random_unit(&random) - 1) * blur, bend = loss->curve_bound(delta);
         long double curve = exactly(loss->name, there, b, delta).curve;
         if (loss->bend && fabs(there - z) <= blur)
@@ -177,6 +192,7 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
               "%s: a recalled curvature is a lower bound, and one plus its rounding an upper one (%d)", loss->name,
               unrecalled);
     tap_check(tap, unbent == 0, "%s: no curvature nearby is above `bend` (%d)", loss->name, unbent);
+    tap_check(tap, cramped == 0, "%s: within a score's room the curvature stays (%d)", loss->name, cramped);
     tap_check(tap, changing == 0, "%s: curvatures change by exp(M |move|) at most (%d)", loss->name, changing);
     tap_check(tap, isinf(loss->concordance) || loss->curves_of, "%s: what has a concordance recalls curvatures",
               loss->name);
@@ -253,6 +269,43 @@ static void test_gradient(struct tap *tap, const char *loss, const char *extra)
     free(cloud);
 }
 
+/* What losses of several scores make of slopes, beside what they make of scores. */
+static void test_recalled(struct tap *tap, const struct kf_loss *loss)
+{
+    enum { MOST = 7 };
+    struct kf_random random;
+    double worst = 0;
+    kf_random_seed(&random, 3);
+    for (int trial = 0; trial < 200; trial++) {
+        size_t outputs = 2 + kf_random_below(&random, MOST - 1), b = kf_random_below(&random, outputs);
+        double z[MOST], slopes[MOST], v[MOST] = {0}, curve[MOST * MOST], recalled[MOST * MOST], diagonal[MOST];
+        double weight = trial % 2 ? 1 : 3 * kf_random_unit(&random) + 0.01, reach = trial % 5 ? 3 : 30;
+        for (size_t k = 0; k < outputs; k++) {
+            z[k] = reach * kf_random_normal(&random);
+            v[k] = kf_random_normal(&random);
+        }
+        loss->curve(z, outputs, (double)b, 1, curve);
+        loss->slopes(z, outputs, (double)b, slopes);
+        for (size_t k = 0; k < outputs; k++)
+            slopes[k] *= weight;
+        loss->curve_of(slopes, outputs, (double)b, weight, recalled);
+        loss->diagonal_of(slopes, outputs, (double)b, weight, diagonal);
+        double bent[MOST];
+        memcpy(bent, v, sizeof bent);
+        loss->bend_of(slopes, outputs, (double)b, weight, bent);
+        for (size_t k = 0; k < outputs; k++) {
+            double product = 0;
+            for (size_t l = 0; l < outputs; l++) {
+                product += weight * curve[k * outputs + l] * v[l];
+                worst = fmax(worst, fabs(recalled[k * outputs + l] - weight * curve[k * outputs + l]) / weight);
+            }
+            worst = fmax(worst, fabs(bent[k] - product) / weight);
+            worst = fmax(worst, fabs(diagonal[k] - weight * curve[k * outputs + k]) / weight);
+        }
+    }
+    tap_check(tap, worst < 1e-14, "%s: slopes tell the curvature (%.1e)", loss->name, worst);
+}
+
 static void test_labels(struct tap *tap)
 {
     static const struct {
@@ -283,6 +336,8 @@ int main(void)
         test_loss(&tap, kf_loss_entry(k));
         if (kf_loss_entry(k)->slope && has_long_doubles())
             test_units(&tap, kf_loss_entry(k));
+        if (kf_loss_entry(k)->bend_of)
+            test_recalled(&tap, kf_loss_entry(k));
         if (kf_loss_entry(k)->network)
             continue; /* test_network.c */
         test_gradient(&tap, kf_loss_entry(k)->name, "");

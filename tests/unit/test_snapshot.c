@@ -35,7 +35,7 @@ static void advance(keepfit_fit *fit, const struct cloud *cloud, size_t j, bool 
 static struct kf_archive snapshot_of(keepfit_fit *fit)
 {
     struct kf_archive archive = {0};
-    fit->seconds = 0; /* the only thing that is not the same twice */
+    fit->account.seconds = 0; /* the only thing that is not the same twice */
     TAP_NEED(kf_snapshot_take(fit, &archive) == KEEPFIT_OK);
     return archive;
 }
