@@ -3,7 +3,7 @@
 #define KF_CSV_H
 
 #include "stream/held.h"
-#include "stream/table.h"
+#include "stream/typed.h"
 
 struct kf_csv {
     struct kf_input *input;

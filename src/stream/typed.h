@@ -1,7 +1,7 @@
 /* Tables with types, whatever the format: which type each column has, by the options, the first rows, or what is known already, and
  * from the cells of a row to a point. */
-#ifndef KF_TABLE_H
-#define KF_TABLE_H
+#ifndef KF_TYPED_H
+#define KF_TYPED_H
 
 #include "stream/column.h"
 #include "stream/survey.h"

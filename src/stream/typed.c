@@ -1,4 +1,4 @@
-#include "stream/table.h"
+#include "stream/typed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +189,7 @@ static keepfit_status make_recipe(struct kf_recipe *recipe, struct kf_columns *c
         if (said[k].typed || is_other(columns, k))
             continue;
         said[k].type = (struct kf_type){.kind = kf_sight_guess(&sights[k], columns->name[k])};
+        said[k].type.words = said[k].type.kind == KF_TEXT;
         complete(&said[k].type, input->options);
     }
     keepfit_status status = add_columns(recipe, columns, said, false, error);
