@@ -88,7 +88,7 @@ static double run(const struct rows *rows, const double *full, size_t features, 
                   const keepfit_options *options)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     need(keepfit_fit_create(options, &fit, &error), &error);
     double start = now();
     for (size_t at = 0; at < rows->count; at += each) {
@@ -115,7 +115,7 @@ int main(int count, char **words)
     struct rows rows = {0};
     keepfit_options *options = keepfit_options_create();
     keepfit_stream *stream = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_point point;
     if (count < 4 || !options)
         return 2;

@@ -30,14 +30,14 @@ static void must(keepfit_status status, const char *message)
 
 static void set(keepfit_options *options, const char *key, const char *value)
 {
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     must(keepfit_options_set(options, key, value, &error), error.message);
 }
 
 static keepfit_fit *create(const keepfit_options *options)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     must(keepfit_fit_create(options, &fit, &error), error.message);
     return fit;
 }
@@ -88,8 +88,8 @@ static int open_again(char **words)
     double row[FEATURES_MOST] = {1};
     keepfit_options *options = keepfit_options_create();
     keepfit_model *model = NULL;
-    keepfit_prediction prediction;
-    keepfit_durability durability;
+    keepfit_prediction prediction = {.struct_size = sizeof prediction};
+    keepfit_durability durability = {.struct_size = sizeof durability};
     set(options, "journal", words[2]);
     double start = now();
     keepfit_fit *fit = create(options);

@@ -64,7 +64,7 @@ static keepfit_fit *make_fit(const char *units, const char *method, const char *
                                        {"alpha", "0.9"}, {"lambda", "0"},    {"step", "0.001"}, {"threads", "1"}};
     keepfit_options *options = keepfit_options_create();
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     for (size_t k = 0; k < sizeof settings / sizeof settings[0]; k++)
         if (keepfit_options_set(options, settings[k][0], settings[k][1], &error) != KEEPFIT_OK)
             exit(1);

@@ -156,7 +156,7 @@ static int bench_parse(const char *path)
     keepfit_options *options = keepfit_options_create();
     keepfit_stream *stream = NULL;
     keepfit_point point;
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     unsigned long long rows = 0;
     keepfit_options_set(options, "threads", "1", NULL);
     double start = now();

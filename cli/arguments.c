@@ -139,20 +139,16 @@ static bool find_option(const struct command *command, const char *key, struct f
             *found = (struct found){.own = &table[k]};
             return true;
         }
-    for (size_t k = 0; keepfit_option_entry(k, &found->library); k++)
-        if (command_takes(command, &found->library) && strcmp(found->library.key, key) == 0) {
-            found->own = NULL;
-            found->is_library = true;
-            return true;
-        }
-    return false;
+    *found = (struct found){.library = {.struct_size = sizeof found->library}};
+    found->is_library = keepfit_option_find(key, &found->library) && command_takes(command, &found->library);
+    return found->is_library;
 }
 
 static int assign(struct arguments *arguments, const struct found *found, const char *value)
 {
     if (!found->is_library)
         return assign_own(arguments, found->own, value);
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     if (keepfit_options_set(arguments->options, found->library.key, value, &error) != KEEPFIT_OK)
         return fail(EXIT_USAGE, "%s", message_of(&error).text);
     return EXIT_DONE;
@@ -210,7 +206,7 @@ static void add_long(struct long_options *list, const char *key, keepfit_option_
 
 static void make_long(const struct command *command, struct long_options *list)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     strcpy(list->letters, ":"); /* getopt tells a missing value apart */
     for (size_t k = 0; k < ROWS; k++)
         if (table[k].commands & command->id)
@@ -297,7 +293,7 @@ static int read_one_variable(struct arguments *arguments, struct seen *seen, con
 
 static int read_environment(struct arguments *arguments, struct seen *seen)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     int code = EXIT_DONE;
     for (size_t k = 0; k < ROWS && code == EXIT_DONE; k++)
         code = read_one_variable(arguments, seen, table[k].key);
@@ -316,7 +312,7 @@ static bool is_of_project(const char *name)
 static bool is_setting(const char *name, keepfit_guess *guess)
 {
     char variable[VARIABLE_SIZE];
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     for (size_t k = 0; k < ROWS; k++)
         if (strcmp(name, variable_of(variable, table[k].key)) == 0)
             return true;

@@ -6,9 +6,9 @@
 static int compact(const struct arguments *arguments, const keepfit_journal_info *before)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_journal *journal = NULL;
-    keepfit_journal_info after;
+    keepfit_journal_info after = {.struct_size = sizeof after};
     const char *folder = arguments->positional[0];
     keepfit_status status = keepfit_options_set(arguments->options, "journal", folder, &error);
     if (status == KEEPFIT_OK)
@@ -34,8 +34,8 @@ int run_compact(struct arguments *arguments)
 {
     const char *folder = arguments->positional[0];
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error); /* a fit would make one */
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);

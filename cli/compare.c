@@ -11,7 +11,7 @@
 static bool is_method_option(const char *key)
 {
     static const char *const common[] = {"method", "window", "seed", "threads"};
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     for (size_t k = 0; k < sizeof common / sizeof common[0]; k++)
         if (strcmp(common[k], key) == 0)
             return false;
@@ -24,7 +24,7 @@ static bool is_method_option(const char *key)
 /* "name:key=value:key=value" into the options of one contestant; text is cut up. */
 static int apply_own_options(struct contestant *contestant, char *text)
 {
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     char *save = NULL, *part = strtok_r(text, ":", &save);
     if (!part)
         return fail(EXIT_USAGE, "--methods: an empty name");
@@ -50,7 +50,7 @@ static int apply_own_options(struct contestant *contestant, char *text)
 static int check_contestant(const struct contestant *contestant)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = keepfit_fit_create(contestant->options, &fit, &error);
     keepfit_fit_free(fit);
     return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);
@@ -89,7 +89,7 @@ static int read_contestants(struct comparison *comparison)
 static int read_stream(struct comparison *comparison)
 {
     struct arguments *arguments = comparison->arguments;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status =
         keepfit_stream_open(arguments->positional[0], arguments->options, &comparison->stream, &error);
     if (status != KEEPFIT_OK)

@@ -76,7 +76,7 @@ static bool is_first_failure(struct work *work)
 /* Bad data is nobody's failure but the data's: it ends the comparison. */
 static int refused_point(struct work *work, const keepfit_stream *stream, const keepfit_fit *fit)
 {
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(stream, &info);
     if (!is_first_failure(work))
         return EXIT_DATA;

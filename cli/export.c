@@ -154,7 +154,7 @@ static int model_json(FILE *file, const keepfit_model *model)
 
 static int model_npy(FILE *file, const keepfit_model *stored)
 {
-    keepfit_description description, *model = &description;
+    keepfit_description description = {.struct_size = sizeof description}, *model = &description;
     keepfit_model_describe(stored, model);
     npy_start(file, model->outputs, model->features + 1);
     for (size_t k = 0; k < model->outputs; k++) {
@@ -203,7 +203,7 @@ static void liblinear_labels(FILE *file, const keepfit_description *model)
 
 static int model_liblinear(FILE *file, const keepfit_model *stored)
 {
-    keepfit_description description, *model = &description;
+    keepfit_description description = {.struct_size = sizeof description}, *model = &description;
     keepfit_model_describe(stored, model);
     int code = check_liblinear(model);
     if (code != EXIT_DONE)
@@ -236,9 +236,9 @@ static void warn_of_classes(const struct arguments *arguments, const keepfit_sch
 static int export_model(const struct arguments *arguments, const struct model_format *format, FILE *file)
 {
     keepfit_model *model = NULL;
-    keepfit_description description;
-    keepfit_schema schema;
-    keepfit_error error;
+    keepfit_description description = {.struct_size = sizeof description};
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);
@@ -260,7 +260,7 @@ static int write_points(const char *folder, const struct point_format *format, s
 {
     keepfit_journal *journal = NULL;
     keepfit_point point;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);
@@ -297,8 +297,8 @@ static int export_points(const struct arguments *arguments, const struct point_f
 {
     const char *folder = arguments->positional[0];
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     struct extent extent = {0};
     keepfit_status status = keepfit_journal_open(folder, NULL, &journal, &error);
     if (status != KEEPFIT_OK)

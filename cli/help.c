@@ -68,7 +68,7 @@ static void print_option(const struct shown *option)
 
 static void print_group(const struct command *command, const char *group, const char *heading)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     bool any = false;
     for (size_t k = 0; keepfit_option_entry(k, &option); k++)
         if (strcmp(option.group, group) == 0 && command_takes(command, &option)) {
@@ -170,7 +170,7 @@ static void roff_command(const struct command *command)
 
 static void print_man(void)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     printf(".TH KEEPFIT 1 \"\" \"keepfit %s\" \"User Commands\"\n.SH NAME\nkeepfit \\- keep a model fitted to all the "
            "data "
            "seen so far, while the data keeps arriving\n.SH SYNOPSIS\n.B keepfit\n.I COMMAND\n[options] ...\n.SH "
@@ -196,7 +196,7 @@ static void print_man(void)
 
 static void print_options_of(const struct command *command)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     for (size_t k = 0; own_option_entry(k); k++)
         if (own_option_entry(k)->commands & command->id)
             printf(" --%s", own_option_entry(k)->key);
@@ -207,14 +207,14 @@ static void print_options_of(const struct command *command)
 
 static void print_names(keepfit_family family)
 {
-    keepfit_entry entry;
+    keepfit_entry entry = {.struct_size = sizeof entry};
     for (size_t k = 0; keepfit_family_entry(family, k, &entry); k++)
         printf(" %s", entry.name);
 }
 
 static void print_value_cases(void)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     for (size_t k = 0; keepfit_option_entry(k, &option); k++)
         if (option.choices) {
             printf("    --%s) COMPREPLY=($(compgen -W '", option.key);

@@ -41,8 +41,8 @@ static void print_names(const keepfit_description *model, const keepfit_schema *
 
 static void print_text(const keepfit_model *stored, bool weights)
 {
-    keepfit_description description, *model = &description;
-    keepfit_schema schema;
+    keepfit_description description = {.struct_size = sizeof description}, *model = &description;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_model_describe(stored, model);
     keepfit_model_schema(stored, &schema);
     const char *const *names = schema.features >= model->features ? schema.feature : NULL;
@@ -70,7 +70,7 @@ static void print_text(const keepfit_model *stored, bool weights)
 static int inspect_model(const struct arguments *arguments)
 {
     keepfit_model *model = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);
@@ -160,13 +160,13 @@ static void print_journal_text(const keepfit_journal_info *info, const keepfit_s
 static int inspect_journal(const struct arguments *arguments)
 {
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = keepfit_journal_open(arguments->positional[0], NULL, &journal, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);
     keepfit_journal_describe(journal, &info);
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_journal_schema(journal, &schema);
     (arguments->json ? print_journal_json : print_journal_text)(&info, &schema);
     keepfit_journal_close(journal);
@@ -175,7 +175,7 @@ static int inspect_journal(const struct arguments *arguments)
 
 static int inspect_checkpoint(const struct arguments *arguments)
 {
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     uint64_t record = 0;
     keepfit_status status = keepfit_checkpoint_check(arguments->positional[0], NULL, &record, &error);
     if (status != KEEPFIT_OK)

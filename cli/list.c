@@ -28,7 +28,7 @@ static void print_entry(bool json, bool first, int width, const char *name, cons
 
 static void list_family(keepfit_family family, bool json)
 {
-    keepfit_entry entry;
+    keepfit_entry entry = {.struct_size = sizeof entry};
     int width = 0;
     for (size_t k = 0; keepfit_family_entry(family, k, &entry); k++)
         if ((int)strlen(entry.name) > width)
@@ -56,7 +56,7 @@ static bool is_repeated(size_t k)
 /* The library's, and then those of the commands. */
 static void list_options(bool json)
 {
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     for (size_t k = 0; keepfit_option_entry(k, &option); k++)
         print_option(json, k == 0, option.key, option.value, option.help);
     for (size_t k = 0; own_option_entry(k); k++) {

@@ -31,7 +31,7 @@ struct predicting {
 /* The row's own label in the model's terms; NAN: it has no such class. */
 static double own_label(const struct predicting *predicting, double target)
 {
-    keepfit_schema rows;
+    keepfit_schema rows = {.struct_size = sizeof rows};
     double label;
     keepfit_stream_schema(predicting->stream, &rows);
     const char *name = keepfit_schema_class(&rows, target);
@@ -102,7 +102,7 @@ static void follow_model(struct predicting *predicting)
 {
     const char *path = predicting->arguments->positional[0];
     keepfit_model *model = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     struct predictor next = {.model = NULL};
     if (!is_replaced(predicting))
         return;
@@ -166,7 +166,7 @@ static int predict_all(struct predicting *predicting)
 
 static int finish(const struct predicting *predicting)
 {
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(predicting->stream, &info);
     if (info.skipped && !predicting->arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)info.skipped);
@@ -194,7 +194,7 @@ static int open_model(struct predicting *predicting)
 {
     const char *path = predicting->arguments->positional[0];
     keepfit_model *model = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     if (predicting->arguments->follow_model && stored_kind(path) == STORED_JOURNAL)
         return fail(EXIT_USAGE,
                     "%s: --follow-model is for a model file that is replaced ('keepfit train --model FILE "
@@ -220,7 +220,7 @@ static bool is_set(const struct arguments *arguments, const char *option, const 
 static void warn_of_order(const struct predicting *predicting, const keepfit_stream_info *info)
 {
     const keepfit_schema *model = &predicting->predictor.schema;
-    keepfit_schema rows;
+    keepfit_schema rows = {.struct_size = sizeof rows};
     keepfit_stream_schema(predicting->stream, &rows);
     if (!model->feature || rows.feature || strcmp(info->format, "csv") != 0 ||
         is_set(predicting->arguments, "header", "no") || predicting->arguments->quiet)
@@ -233,8 +233,8 @@ static void warn_of_order(const struct predicting *predicting, const keepfit_str
 static int open_rows(struct predicting *predicting)
 {
     struct arguments *arguments = predicting->arguments;
-    keepfit_stream_info info;
-    keepfit_error error;
+    keepfit_stream_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     if (is_set(arguments, "shuffle", "true") && is_set(arguments, "on-error", "skip"))
         return fail(EXIT_USAGE,
                     "--shuffle with --on-error skip: a row that is skipped has no place among the shuffled, "

@@ -109,8 +109,8 @@ static void print_names(FILE *file, const keepfit_description *model, const keep
 
 void stored_model_json(FILE *file, const keepfit_model *stored, bool weights)
 {
-    keepfit_description description, *model = &description;
-    keepfit_schema schema;
+    keepfit_description description = {.struct_size = sizeof description}, *model = &description;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_model_describe(stored, model);
     keepfit_model_schema(stored, &schema);
     const struct {

@@ -50,8 +50,8 @@ static void say_name(const char *name)
 
 void taken_say_types(const keepfit_stream *stream)
 {
-    keepfit_schema schema;
-    keepfit_stream_info info;
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_schema(stream, &schema);
     keepfit_stream_describe(stream, &info);
     if (!schema.columns)
@@ -83,7 +83,7 @@ void taken_choose_loss(keepfit_options *options, const char *path)
 {
     keepfit_options *looking = keepfit_options_copy(options);
     keepfit_stream *stream = NULL;
-    keepfit_schema schema = {.classes = 0};
+    keepfit_schema schema = {.struct_size = sizeof schema};
     bool good = looking && keepfit_options_set(looking, "loss", "softmax", NULL) == KEEPFIT_OK &&
                 keepfit_options_set(looking, "limit", LOSS_ROWS, NULL) == KEEPFIT_OK &&
                 keepfit_options_set(looking, "shuffle", "false", NULL) == KEEPFIT_OK &&

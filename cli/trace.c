@@ -64,8 +64,8 @@ void trace_write_row(FILE *file, const struct trace_row *row)
 
 keepfit_status trace_measure(keepfit_fit *fit, unsigned what, struct trace_row *row)
 {
-    keepfit_report report;
-    keepfit_measurement measured = {NAN, NAN, NAN, NAN};
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {sizeof measured, NAN, NAN, NAN, NAN};
     keepfit_fit_report(fit, &report);
     keepfit_status status = keepfit_fit_measure(fit, what, &measured);
     row->stage = report.stage;

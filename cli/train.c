@@ -44,8 +44,8 @@ static void show_progress(struct training *training, uint64_t stage)
 {
     if (!progress_due(&training->progress, stage))
         return;
-    keepfit_report report;
-    keepfit_stream_info info;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_fit_report(training->fit, &report);
     keepfit_stream_describe(training->stream, &info);
     progress_show(&training->progress, &report, share_done(&info));
@@ -54,8 +54,8 @@ static void show_progress(struct training *training, uint64_t stage)
 /* The stream's next point. One without any is no failure where the journal has some. */
 static keepfit_status next_point(struct training *training, keepfit_point *point)
 {
-    keepfit_stream_info info;
-    keepfit_durability durability;
+    keepfit_stream_info info = {.struct_size = sizeof info};
+    keepfit_durability durability = {.struct_size = sizeof durability};
     keepfit_status status = keepfit_stream_next(training->stream, point);
     if (status != KEEPFIT_DATA)
         return status;
@@ -67,7 +67,7 @@ static keepfit_status next_point(struct training *training, keepfit_point *point
 /* Once: that some stages are not what was asked for, since they would have been too much work. */
 static void warn_of_work(struct training *training, uint64_t stage)
 {
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     if (training->gave_up || training->arguments->quiet)
         return;
     keepfit_fit_report(training->fit, &report);
@@ -93,7 +93,7 @@ static void warn_of_no_proof(const struct training *training)
 
 static void warn_taken(struct training *training)
 {
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(training->stream, &info);
     taken_warn(&training->taken, training->arguments->options, info.name);
 }
@@ -121,7 +121,7 @@ static int after_stage(struct training *training, uint64_t stage)
  * the bad one (whose line is named) are sound; of damaged gzip data nobody knows. */
 static int end_badly(struct training *training, keepfit_status status, uint64_t line, const char *message)
 {
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(training->fit, &report);
     if (!training->live || !report.points || (status == KEEPFIT_DATA && !line))
         return fail_status(status, message);
@@ -136,7 +136,7 @@ static int end_badly(struct training *training, keepfit_status status, uint64_t 
 /* The fit would not take the point, or failed on it. */
 static int refused_point(struct training *training, keepfit_status status)
 {
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     struct message message = message_of(keepfit_fit_error(training->fit));
     if (status == KEEPFIT_IO) {
         training->failed = fail_status(status, message.text);
@@ -156,7 +156,7 @@ static int refused_point(struct training *training, keepfit_status status)
 
 static int another_point(const struct training *training, uint64_t number)
 {
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(training->stream, &info);
     return fail(EXIT_DATA,
                 "%s:%llu:1: point %llu is not the one that the journal has (--resume append adds all points of the "
@@ -194,7 +194,7 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
 /* The fit learns what the stream calls its columns and, as they come, its classes. */
 static keepfit_status pass_names(struct training *training)
 {
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(training->stream, &schema);
     training->named = schema.classes + schema.features;
     return keepfit_fit_name(training->fit, &schema);
@@ -202,7 +202,7 @@ static keepfit_status pass_names(struct training *training)
 
 static keepfit_status push(struct training *training, const keepfit_point *point)
 {
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(training->stream, &schema);
     keepfit_status status = schema.classes + schema.features == training->named ? KEEPFIT_OK : pass_names(training);
     return status == KEEPFIT_OK ? keepfit_fit_push(training->fit, point) : status;
@@ -212,7 +212,7 @@ static int push_all(struct training *training)
 {
     keepfit_point point;
     keepfit_status status = KEEPFIT_OK;
-    keepfit_durability durability;
+    keepfit_durability durability = {.struct_size = sizeof durability};
     int code = EXIT_DONE;
     keepfit_fit_durability(training->fit, &durability);
     uint64_t stage = training->safe = durability.resumed;
@@ -243,8 +243,8 @@ static int push_all(struct training *training)
 static int finish(struct training *training)
 {
     struct arguments *arguments = training->arguments;
-    keepfit_report report;
-    keepfit_stream_info info;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_stream_info info = {.struct_size = sizeof info};
     progress_end(&training->progress);
     keepfit_fit_report(training->fit, &report);
     keepfit_stream_describe(training->stream, &info);
@@ -281,7 +281,7 @@ static int finish(struct training *training)
 /* What is known of the stream's length: at most the limit, or 0. */
 static uint64_t expected_points(const struct training *training)
 {
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(training->stream, &info);
     uint64_t limit = keepfit_options_get_integer(training->arguments->options, "limit");
     return info.total || limit > TRACE_UNKNOWN_TOTAL ? info.total : limit;
@@ -298,7 +298,7 @@ static int plan_trace(struct training *training)
         keepfit_status status = keepfit_stream_read_all(training->stream);
         if (status == KEEPFIT_STOPPED)
             return stop_code();
-        keepfit_stream_info info;
+        keepfit_stream_info info = {.struct_size = sizeof info};
         keepfit_stream_describe(training->stream, &info);
         if (status != KEEPFIT_OK && !info.empty) /* which the first point finds out again */
             return fail_status(status, message_of(keepfit_stream_error(training->stream)).text);
@@ -327,7 +327,7 @@ static bool take_options(struct training *training)
 static int open_all(struct training *training)
 {
     struct arguments *arguments = training->arguments;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     int code = check_gap(arguments);
     if (code != EXIT_DONE)
         return code;

@@ -94,8 +94,8 @@ static int check_outputs(const struct arguments *arguments)
 static int check_journal(const struct arguments *arguments)
 {
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     const char *folder = keepfit_options_get(arguments->options, "journal");
     if (!*folder)
         return fail(EXIT_USAGE, "train needs FILE|- ('keepfit help train'), or --journal DIR that has points already");

@@ -18,7 +18,7 @@ int train_save(struct training *training)
 
 void train_acknowledge(struct training *training)
 {
-    keepfit_durability durability;
+    keepfit_durability durability = {.struct_size = sizeof durability};
     keepfit_fit_durability(training->fit, &durability);
     if (durability.safe == training->safe)
         return;
@@ -29,7 +29,7 @@ void train_acknowledge(struct training *training)
 
 int train_finish_journal(struct training *training)
 {
-    keepfit_durability durability;
+    keepfit_durability durability = {.struct_size = sizeof durability};
     if (!*keepfit_options_get(training->arguments->options, "journal") || training->failed)
         return training->failed;
     keepfit_status status = keepfit_fit_checkpoint(training->fit);

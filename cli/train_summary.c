@@ -37,7 +37,7 @@ static void json_texts(const struct training *training, const keepfit_report *re
 static void print_json(const struct training *training, const keepfit_report *report, const struct taken_data *data,
                        uint64_t skipped)
 {
-    keepfit_durability durability;
+    keepfit_durability durability = {.struct_size = sizeof durability};
     keepfit_fit_durability(training->fit, &durability);
     json_texts(training, report, data);
     const struct {
@@ -125,7 +125,7 @@ static void print_bound(const struct training *training, const keepfit_report *r
 static void print_text(const struct training *training, const keepfit_report *report, const struct taken_data *data)
 {
     const struct trace_row *last = &training->last;
-    keepfit_durability durability;
+    keepfit_durability durability = {.struct_size = sizeof durability};
     keepfit_fit_durability(training->fit, &durability);
     double stages = (double)report->stage;
     printf("%s: %llu stages, %llu features, %.3g s\n", report->method, (unsigned long long)report->stage,
@@ -152,8 +152,8 @@ void train_print_summary(const struct training *training, const keepfit_report *
     const struct arguments *arguments = training->arguments;
     struct taken_data data = {.stream = arguments->positional_count ? info : NULL,
                               .loss_chosen = training->loss_chosen};
-    keepfit_schema names;
-    keepfit_description model;
+    keepfit_schema names = {.struct_size = sizeof names};
+    keepfit_description model = {.struct_size = sizeof model};
     keepfit_model *copy = NULL;
     keepfit_stream_schema(training->stream, &names);
     data.names = &names;

@@ -28,8 +28,8 @@ static int verify_journal(const struct arguments *arguments)
 {
     const char *folder = arguments->positional[0];
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = KEEPFIT_OK;
     if (arguments->repair)
         status = keepfit_journal_repair(folder, arguments->options, &error);
@@ -46,7 +46,7 @@ static int verify_journal(const struct arguments *arguments)
 static int verify_file(const char *path, enum stored_kind kind)
 {
     keepfit_model *model = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     uint64_t record;
     keepfit_status status = kind == STORED_MODEL ? stored_model(path, NULL, &model, &error)
                                                  : keepfit_checkpoint_check(path, NULL, &record, &error);

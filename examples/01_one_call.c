@@ -13,7 +13,7 @@ int main(int count, char **words)
     }
     keepfit_options *options = keepfit_options_create();
     keepfit_model *model = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
 
     keepfit_options_set(options, "loss", "logistic", &error);
     keepfit_options_set(options, "lambda", "1e-3", &error);
@@ -27,7 +27,7 @@ int main(int count, char **words)
 
     const double values[] = {0.5, -1.0, 0.25};
     keepfit_row row = {.count = 3, .index = NULL, .value = values}; /* dense: features 0, 1, 2 */
-    keepfit_prediction prediction;
+    keepfit_prediction prediction = {.struct_size = sizeof prediction};
     keepfit_model_predict(model, &row, &prediction, NULL);
     printf("label %g with probability %.3f\n", prediction.value, prediction.probability);
 

@@ -8,7 +8,7 @@ int main(void)
 {
     keepfit_options *options = keepfit_options_create();
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_options_set(options, "loss", "huber", &error);
     keepfit_options_set(options, "lambda", "0.01", &error);
     keepfit_options_set(options, "epsilon", "1e-3", &error);
@@ -31,7 +31,7 @@ int main(void)
             return 1;
         }
         if (i % 500 == 0) {
-            keepfit_report report;
+            keepfit_report report = {.struct_size = sizeof report};
             keepfit_fit_report(fit, &report);
             printf("after %llu points: gap proved to be at most %.1e, %.2f gradients a point\n",
                    (unsigned long long)report.stage, report.bound, (double)report.fo / (double)report.stage);
@@ -39,7 +39,7 @@ int main(void)
     }
 
     keepfit_model *model = NULL;
-    keepfit_description description;
+    keepfit_description description = {.struct_size = sizeof description};
     keepfit_fit_model(fit, &model);
     keepfit_model_describe(model, &description);
     printf("y = %.2f a + %.2f b + %.2f\n", description.weights[0], description.weights[1], description.intercepts[0]);

@@ -51,7 +51,7 @@ int main(void)
     };
     keepfit_options *options = keepfit_options_create();
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_options_set(options, "method", "saga", &error);
     keepfit_options_set(options, "domain", "ball:1", &error);
     keepfit_options_set(options, "lambda", "1e-3", &error);
@@ -71,7 +71,7 @@ int main(void)
     }
     size_t dimension;
     const double *x = keepfit_fit_iterate(fit, &dimension);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     if (keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) != KEEPFIT_OK) {
         fprintf(stderr, "%s\n", keepfit_fit_error(fit)->message);
         return 1;

@@ -9,7 +9,7 @@ static int run(const char *path, const char *method)
     keepfit_options *options = keepfit_options_create();
     keepfit_stream *stream = NULL;
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_point point;
     keepfit_options_set(options, "loss", "logistic", &error);
     keepfit_options_set(options, "method", method, &error);
@@ -27,8 +27,8 @@ static int run(const char *path, const char *method)
             break;
 
     if (status == KEEPFIT_END) {
-        keepfit_report report;
-        keepfit_measurement measured;
+        keepfit_report report = {.struct_size = sizeof report};
+        keepfit_measurement measured = {.struct_size = sizeof measured};
         keepfit_fit_report(fit, &report);
         if (keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) != KEEPFIT_OK)
             measured.gap = NAN; /* not known */

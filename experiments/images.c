@@ -13,7 +13,7 @@ enum { digits = 10 };
 
 static int open_images(const struct data_file *pixels, const struct data_file *labels, keepfit_stream **stream)
 {
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_options *options = must_have(keepfit_options_create());
     keepfit_status status = keepfit_options_set(options, "format", "idx", &error);
     if (status == KEEPFIT_OK)

@@ -83,7 +83,7 @@ int instance_measure(struct unit *unit, const struct instance_run *run, struct i
     *result = (struct instance_result){.worst = INFINITY};
     for (uint64_t s = 0; s < run->seeds && whole && code == EXIT_DONE; s++) {
         keepfit_fit *fit = NULL;
-        keepfit_report report;
+        keepfit_report report = {.struct_size = sizeof report};
         code = fit_start(options, run->seed + s, &fit);
         if (code == EXIT_DONE) {
             whole = follow(unit, run, fit, run->seed + s, sums, &code);

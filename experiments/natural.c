@@ -151,11 +151,12 @@ static int curvature(void *context, const keepfit_point *point, double *curvatur
 static int follow(struct unit *unit, const struct candidate *candidate, struct witness *witness, const char *problem,
                   const keepfit_point *points, size_t count)
 {
-    const keepfit_objective objective = {"witness", witness->dimension, witness, value, gradient, curvature};
+    const keepfit_objective objective = {sizeof objective, "witness", witness->dimension, witness, value,
+                                         gradient,         curvature};
     char options[256];
     keepfit_options *made = NULL;
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     snprintf(options, sizeof options, "%s %s", problem, candidate->options);
     int code = options_start(options, unit->seed, &made);
     if (code == EXIT_DONE && keepfit_fit_create_custom(made, &objective, &fit, &error) != KEEPFIT_OK)

@@ -56,8 +56,8 @@ struct score {
 /* Cross-entropy and accuracy of one image. */
 static bool judge(const keepfit_model *model, const keepfit_point *point, struct score *score)
 {
-    keepfit_prediction prediction;
-    keepfit_description description;
+    keepfit_prediction prediction = {.struct_size = sizeof prediction};
+    keepfit_description description = {.struct_size = sizeof description};
     double scores[16], most = -INFINITY, sum = 0, own = -INFINITY;
     keepfit_model_describe(model, &description);
     if (description.outputs > 16 || keepfit_model_predict(model, &point->row, &prediction, scores) != KEEPFIT_OK)
@@ -90,7 +90,7 @@ static int evaluate(struct unit *unit, keepfit_fit *fit, const struct images *st
     bool revealed[10] = {false};
     struct score seen = {0}, train, tested = {0};
     keepfit_model *model = NULL;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     if (keepfit_fit_model(fit, &model) != KEEPFIT_OK)
         return fit_failed(unit, fit);
     bool good = true;

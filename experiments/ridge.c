@@ -66,7 +66,7 @@ static int read_points(const struct unit *unit, keepfit_stream **stream, keepfit
     const struct ridge_run *parameters = unit->parameters;
     const char *path = parameters->file.path;
     keepfit_options *options = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     char text[80];
     snprintf(text, sizeof text, "shuffle=true scale=columns limit=%zu", parameters->limit);
     int code = options_start(text, unit->seed, &options);
@@ -111,7 +111,7 @@ static int follow(struct unit *unit, keepfit_stream *stream, keepfit_fit *fit, s
 {
     struct optimum optimum;
     keepfit_point point;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     double sum = 0, most = 0;
     int code = EXIT_DONE;
     optimum_start(&optimum, features, RIDGE_LAMBDA);
@@ -168,7 +168,7 @@ static int run(struct unit *unit)
 {
     const struct ridge_run *parameters = unit->parameters;
     keepfit_stream *stream = NULL;
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_fit *fit = NULL;
     size_t features;
     double largest;

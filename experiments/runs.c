@@ -14,7 +14,7 @@
 int options_start(const char *options, uint64_t seed, keepfit_options **made)
 {
     char *text = must_allocate(strlen(options) + 64), *save = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = KEEPFIT_OK;
     sprintf(text, "%s threads=1 seed=%llu", options, (unsigned long long)seed);
     *made = must_have(keepfit_options_create());
@@ -30,7 +30,7 @@ int options_start(const char *options, uint64_t seed, keepfit_options **made)
 int fit_start(const char *options, uint64_t seed, keepfit_fit **fit)
 {
     keepfit_options *made = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     int code = options_start(options, seed, &made);
     if (code == EXIT_DONE && keepfit_fit_create(made, fit, &error) != KEEPFIT_OK)
         code = fail_status(error.status, message_of(&error).text);

@@ -171,7 +171,7 @@ static double next_ratio(const struct plain *plain, uint64_t i, uint64_t n)
 static int follow(struct unit *unit, struct plain *plain, keepfit_fit *fit, uint64_t n)
 {
     struct optimum optimum;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     uint64_t first_fo = 0;
     int code = EXIT_DONE;
     optimum_start(&optimum, 2, INSTANCE_LAMBDA);

@@ -31,7 +31,7 @@ int trap_run(const struct unit *unit, uint64_t n, uint64_t k, uint64_t seed, con
 {
     keepfit_fit *fit = NULL;
     struct optimum optimum;
-    keepfit_report before = {0}, after;
+    keepfit_report before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
     const double *x = NULL;
     size_t size = 0;
     optimum_start(&optimum, 2, 1);

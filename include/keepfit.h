@@ -16,15 +16,20 @@
  *   8. what this build offers     tables of methods, losses, ... for help texts and bindings
  *
  * Rules that hold throughout:
- *   - What lives is an opaque handle, made by *_create, *_open, *_load or *_read and given back to *_free (which accepts
- *     NULL). What is configured or reported is a plain struct that you own.
+ *   - What lives is an opaque handle, made by *_create, *_copy, *_open, *_load or *_read, or as an output of a call, and given
+ *     back to *_free, or to *_close where it reads a file or folder; both accept NULL. What is configured or reported is a plain
+ *     struct that you own.
+ *   - Such a struct begins with struct_size: {.struct_size = sizeof report}, all else 0 or yours. The library reads and writes
+ *     no more of it than that, and ignores what it does not know, so program and library may be of different versions. 0
+ *     stands for the size in 1.0. Without it are only keepfit_row and keepfit_point, which come in arrays and never change.
  *   - Pointers passed in are only read during the call, and copied where needed, unless it says that they must last longer;
  *     strings and arrays handed out belong to the handle and live until the handle is next changed or freed.
  *   - A function that can fail returns a keepfit_status. On failure its outputs are untouched unless it says otherwise, and
  *     the detail is in the keepfit_error passed in (which may be NULL) or in the handle.
  *   - The library keeps no global state, never prints, never exits. Different handles may be used from different threads at
- *     once; one handle by one thread at a time.
+ *     once; one handle by one thread at a time, but for what says to stop.
  *   - The same seed, options and data give the same bits, on any number of threads.
+ *   - Numbers of enums stay what they are. Unknown ones may come from a newer library.
  */
 #ifndef KEEPFIT_H
 #define KEEPFIT_H
@@ -87,6 +92,7 @@ KEEPFIT_API const char *keepfit_status_sentence(keepfit_status status);
  * called otherwise ("--lambda") can put its own name there. */
 #define KEEPFIT_ERROR_OPTIONS 8
 typedef struct keepfit_error {
+    size_t struct_size;
     keepfit_status status;
     uint32_t options; /* that the message names */
     uint64_t line;    /* from 1; 0 where there is none (npy and idx: the row) */
@@ -141,6 +147,7 @@ KEEPFIT_API void keepfit_options_stop(keepfit_options *options, keepfit_stop *st
 /* What people call the numbers. Inside, features are counted from 0 and classes are numbers; fits, models, journals and streams
  * know the names besides, where the data have any. What is handed out belongs to the handle, as always. */
 typedef struct keepfit_schema {
+    size_t struct_size;
     size_t features;             /* as many as a row of the table has; 0: not known */
     const char *const *feature;  /* [features] their names; NULL: they have none */
     size_t target_at;            /* the target's column, from 1, the weights' not counted; 0: it has none */
@@ -207,6 +214,7 @@ KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfi
 /* Many points in arrays that others may own. Rows in full: row k has `features` values from value + k*stride on. Compressed
  * rows (start != NULL): row k has the entries start[k] .. start[k+1]-1 of index and value. */
 typedef struct keepfit_block {
+    size_t struct_size;
     size_t count;
     size_t features, stride;
     const uint64_t *start; /* [count + 1] */
@@ -242,8 +250,8 @@ KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, k
 /* May be called by a signal handler, and from any thread, while the fit lives. The stage at work ends early, and so do later ones
  * until keepfit_fit_resume: what went in stays in, the report's outcome is KEEPFIT_STAGE_STOPPED where the target was not met for
  * it, its bound tells how good the model is, and a later stage goes on from there. Points that have not gone in by then stay
- * outside, and their call returns KEEPFIT_STOPPED. (A journal that is taken over runs stages in full, as if nothing had stopped
- * them.) */
+ * outside, and their call returns KEEPFIT_STOPPED. (With a journal a checkpoint is written
+ * then, since the stage would not stop at the same place again.) */
 KEEPFIT_API void keepfit_fit_stop(keepfit_fit *fit);
 KEEPFIT_API void keepfit_fit_resume(keepfit_fit *fit);
 
@@ -267,6 +275,7 @@ typedef enum keepfit_outcome {
 
 /* What is known at no cost. */
 typedef struct keepfit_report {
+    size_t struct_size;
     const char *method; /* the method at work; for auto, the one it chose */
     const char *reason; /* for auto, why; otherwise "" */
     uint64_t stage;     /* points so far, those that have left included */
@@ -318,11 +327,12 @@ typedef enum keepfit_measure {
     KEEPFIT_MEASURE_OPTIMUM = 4    /* solves the stage's problem to near machine precision; gives gap too */
 } keepfit_measure;
 
-typedef struct keepfit_measurement { /* NaN: not measured, or not to be had */
-    double objective;                /* g_i(x_i) */
-    double bound;                    /* proved: never below the gap */
-    double optimum;                  /* min g_i over the domain */
-    double gap;                      /* objective - optimum */
+typedef struct keepfit_measurement {
+    size_t struct_size; /* NaN: not measured, or not to be had */
+    double objective;   /* g_i(x_i) */
+    double bound;       /* proved: never below the gap */
+    double optimum;     /* min g_i over the domain */
+    double gap;         /* objective - optimum */
 } keepfit_measurement;
 /* KEEPFIT_UNSOLVED, which is no failure: the optimum cannot be computed, and *result holds what else was asked for. */
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
@@ -333,6 +343,7 @@ KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **m
 /* ---- 4. Models ---- */
 
 typedef struct keepfit_prediction {
+    size_t struct_size;
     double value;       /* regression: the predicted number; classification: the label, as in the data */
     double margin;      /* the score (softmax, network: of the chosen class) */
     double probability; /* of that label; NaN where the loss has no probabilities */
@@ -343,6 +354,7 @@ KEEPFIT_API keepfit_status keepfit_model_predict(const keepfit_model *model, con
                                                  keepfit_prediction *prediction, double *scores);
 
 typedef struct keepfit_description {
+    size_t struct_size;
     const char *loss, *method, *domain, *scale, *version;
     double lambda, epsilon, bias, delta;
     bool classification;
@@ -414,6 +426,7 @@ KEEPFIT_API void keepfit_stream_schema(const keepfit_stream *stream, keepfit_sch
 KEEPFIT_API const keepfit_error *keepfit_stream_error(const keepfit_stream *stream);
 
 typedef struct keepfit_stream_info {
+    size_t struct_size;
     const char *name;       /* as messages call it: the path, or "<stdin>" */
     const char *format;     /* the format in use */
     const char *targets;    /* the file that has the targets, where they stand in one of their own; otherwise NULL */
@@ -454,6 +467,7 @@ KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const kee
  * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points reach the
  * callbacks as they were pushed, except that a row of features 0 .. count-1 comes without indices. */
 typedef struct keepfit_objective {
+    size_t struct_size;
     const char *name; /* copied; NULL: none */
     size_t dimension;
     void *context; /* handed to every callback */
@@ -478,6 +492,7 @@ KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimensio
  * When the disk fails, the call fails with KEEPFIT_IO: what it pushed is not acknowledged, though the model may know it, and the
  * fit refuses further points but can still be read. A fit that is created again tells what has come through. */
 typedef struct keepfit_durability {
+    size_t struct_size;
     uint64_t resumed;      /* points that the journal held when the fit was created, those that have left included */
     uint64_t replayed;     /* of those, points whose stages were run again, since no checkpoint had them */
     uint64_t cut;          /* bytes of a torn tail that were cut off: what was never acknowledged */
@@ -506,6 +521,7 @@ KEEPFIT_API keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arriva
 typedef struct keepfit_journal keepfit_journal;
 
 typedef struct keepfit_journal_info {
+    size_t struct_size;
     const char *settings; /* a line "set KEY VALUE" or "default KEY VALUE" for each option that it remembers */
     uint64_t generation;  /* 1, and one more for each time it was compacted */
     uint64_t segments, records, bytes;
@@ -550,8 +566,6 @@ KEEPFIT_API keepfit_status keepfit_checkpoint_check(const char *path, const keep
  * Every function gets `context`, and returns a number >= 0, or -errno. What `write` has written may be lost until `sync`
  * has returned 0; names made by open, rename, remove or make_folder until sync_folder has. A sync that failed must not be
  * taken for good later, whatever a second one returns. */
-#define KEEPFIT_DISK_VERSION 1
-
 typedef enum keepfit_disk_access {
     KEEPFIT_DISK_READ = 0,
     KEEPFIT_DISK_WRITE = 1,    /* reading and writing, both by offset */
@@ -566,8 +580,8 @@ typedef enum keepfit_disk_kind {
 } keepfit_disk_kind;
 
 typedef struct keepfit_disk {
-    uint32_t version; /* KEEPFIT_DISK_VERSION: the table's layout; another one is refused */
-    bool concurrent;  /* write and sync may be called by a thread of its own, while other calls go on */
+    size_t struct_size;
+    bool concurrent; /* write and sync may be called by a thread of its own, while other calls go on */
     void *context;
     /* A handle >= 0. permissions: those of a file that is made; 0 for the usual ones. */
     int (*open)(void *context, const char *path, unsigned access, unsigned permissions);
@@ -620,6 +634,7 @@ typedef enum keepfit_family {
 } keepfit_family;
 
 typedef struct keepfit_entry {
+    size_t struct_size;
     const char *name;    /* as given to the option */
     const char *summary; /* one line */
 } keepfit_entry;
@@ -647,6 +662,7 @@ typedef enum keepfit_option_type {
 } keepfit_option_type;
 
 typedef struct keepfit_option {
+    size_t struct_size;
     const char *key;     /* "lambda" */
     const char *value;   /* what stands for the value in help: "L"; "" for a flag */
     const char *initial; /* the default, as text; "" where there is none */
@@ -663,8 +679,10 @@ KEEPFIT_API bool keepfit_option_entry(size_t k, keepfit_option *option);
 KEEPFIT_API bool keepfit_option_find(const char *key, keepfit_option *option);
 
 /* "Did you mean": of the names that are offered, the one that a misspelt word is nearest to, if any is near enough. Capital
- * letters, and _ for -, do not count; a word that is the beginning of a name is near. Begin with {.word = word}. */
+ * letters, and _ for -, do not count; a word that is the beginning of a name is near. Begin with {.struct_size = sizeof guess,
+ * .word = word}; the word must last as long as the guess. */
 typedef struct keepfit_guess {
+    size_t struct_size;
     const char *word;
     char nearest[64]; /* "": none is near enough */
     size_t distance;  /* to it, in letters */

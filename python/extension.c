@@ -109,7 +109,8 @@ static keepfit_status keepfit_python_extend(keepfit_fit *fit, size_t count, size
                                             const double *weight, bool main_thread, keepfit_report *report)
 {
     uint64_t few[FEW], *made;
-    keepfit_block block = {.count = count,
+    keepfit_block block = {.struct_size = sizeof block,
+                           .count = count,
                            .features = features,
                            .stride = features,
                            .start = widen(start, wide, count, few, &made),
@@ -133,7 +134,8 @@ static keepfit_status keepfit_python_restore(keepfit_fit *fit, size_t count, con
                                              keepfit_report *report)
 {
     uint64_t few[FEW], *made;
-    keepfit_block block = {.count = count,
+    keepfit_block block = {.struct_size = sizeof block,
+                           .count = count,
                            .start = widen(start, wide, count, few, &made),
                            .index = (const uint32_t *)index,
                            .value = value,

@@ -6,6 +6,11 @@ from sklearn.exceptions import ConvergenceWarning
 from ._library import ffi, lib
 
 
+def struct(kind, /, **fields):
+    """A keepfit_KIND of the package's own, which says how large it is."""
+    return ffi.new("keepfit_%s *" % kind, {"struct_size": ffi.sizeof("keepfit_" + kind), **fields})
+
+
 class KeepfitError(RuntimeError):
     """The library could not do what was asked, and no exception of Python's own says it better."""
 

@@ -12,7 +12,7 @@ import scipy.sparse
 from . import options as option_table
 from . import schema as schemas
 from ._library import ffi, lib
-from .errors import NotProvedWarning, exception, text
+from .errors import NotProvedWarning, exception, struct, text
 from .model import Model
 from .objective import Objective
 
@@ -50,8 +50,13 @@ class Stage(NamedTuple):
     validated: int
     validation_loss: float
     validation_error: float
+    outcome: str
 
 
+# What came of the stage; "" for none, or one that promised nothing.
+OUTCOMES = {lib.KEEPFIT_STAGE_NONE: "", lib.KEEPFIT_STAGE_PROVED: "proved", lib.KEEPFIT_STAGE_MISSED: "missed",
+            lib.KEEPFIT_STAGE_UNPROVED: "unproved", lib.KEEPFIT_STAGE_WAITING: "waiting",
+            lib.KEEPFIT_STAGE_GIVEN_UP: "given up", lib.KEEPFIT_STAGE_STOPPED: "stopped"}
 REPORT_FIELDS = [name.rstrip("_") for name in Stage._fields]
 
 
@@ -134,7 +139,7 @@ class Fit:
         self.objective = objective
         self.options = options
         made = option_table.make(options)
-        handle, error = ffi.new("keepfit_fit **"), ffi.new("keepfit_error *")
+        handle, error = ffi.new("keepfit_fit **"), struct("error")
         if objective is None:
             status = lib.keepfit_fit_create(made, handle, error)
         else:
@@ -146,7 +151,7 @@ class Fit:
             self._refuse_scaled(options["journal"])
         self._turn = Turn()
         self._carried, self._earlier = np.zeros(0, np.int64), 0  # points taken over, by their numbers; how many had come
-        self.report = ffi.new("keepfit_report *")
+        self.report = struct("report")
         lib.keepfit_fit_report(self.handle, self.report)
         if objective is not None:
             objective.features = max(objective.features, self.report.features)
@@ -250,11 +255,11 @@ class Fit:
         """The report as it is now."""
         report = self.report
         values = [getattr(report, name) for name in REPORT_FIELDS]
-        return Stage(text(values[0]), text(values[1]), *values[2:])
+        return Stage(text(values[0]), text(values[1]), *values[2:-1], OUTCOMES.get(values[-1], "other"))
 
     def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
         """The objective; if asked for, a bound from a pass of gradients, and the true optimum from a solve."""
-        result = ffi.new("keepfit_measurement *")
+        result = struct("measurement")
         what = lib.KEEPFIT_MEASURE_OBJECTIVE | (bound and lib.KEEPFIT_MEASURE_BOUND) | (optimum and lib.KEEPFIT_MEASURE_OPTIMUM)
         with self._turn:
             status = lib.keepfit_fit_measure(self.handle, what, result)

@@ -5,7 +5,7 @@ import numpy as np
 
 from . import schema
 from ._library import ffi, lib
-from .errors import exception, text
+from .errors import exception, struct, text
 
 
 def _numbers(pointer, *shape: int) -> np.ndarray:
@@ -24,7 +24,7 @@ class Model:
 
     def __init__(self, handle):
         self.handle = ffi.gc(handle, lib.keepfit_model_free)
-        description = ffi.new("keepfit_description *")
+        description = struct("description")
         lib.keepfit_model_describe(self.handle, description)
         names = schema.read(lib.keepfit_model_schema, self.handle)
         self.feature_names, self.target, self.class_numbers = names.feature_names, names.target, names.classes
@@ -47,7 +47,7 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """The content of the model's file."""
-        start, size, error = ffi.new("unsigned char **"), ffi.new("size_t *"), ffi.new("keepfit_error *")
+        start, size, error = ffi.new("unsigned char **"), ffi.new("size_t *"), struct("error")
         status = lib.keepfit_model_write(self.handle, start, size, error)
         if status != lib.KEEPFIT_OK:
             raise exception(status, error)
@@ -59,7 +59,7 @@ class Model:
     @classmethod
     def from_bytes(cls, content: bytes) -> "Model":
         """The model that a file of this content holds."""
-        handle, error = ffi.new("keepfit_model **"), ffi.new("keepfit_error *")
+        handle, error = ffi.new("keepfit_model **"), struct("error")
         status = lib.keepfit_model_read(content, len(content), b"the model", handle, error)
         if status != lib.KEEPFIT_OK:
             raise exception(status, error)
@@ -72,7 +72,7 @@ class Model:
 
     def save(self, path) -> None:
         """Writes the file that ``keepfit predict`` and :func:`keepfit.load` read; a whole one, or none."""
-        error = ffi.new("keepfit_error *")
+        error = struct("error")
         status = lib.keepfit_model_save(self.handle, os.fsencode(path), error)
         if status != lib.KEEPFIT_OK:
             raise exception(status, error)
@@ -80,7 +80,7 @@ class Model:
     @classmethod
     def load(cls, path) -> "Model":
         """From a model file, or from a journal's folder, where nothing is changed."""
-        handle, error = ffi.new("keepfit_model **"), ffi.new("keepfit_error *")
+        handle, error = ffi.new("keepfit_model **"), struct("error")
         if os.path.isdir(path):
             status = lib.keepfit_journal_model(os.fsencode(path), ffi.NULL, handle, error)
         else:

@@ -5,6 +5,7 @@ from typing import Callable, Optional
 import numpy as np
 
 from ._library import ffi, lib
+from .errors import struct
 
 
 class Objective:
@@ -22,10 +23,9 @@ class Objective:
         self.raised: Optional[BaseException] = None
         self._self = ffi.new_handle(self)
         self._name = ffi.new("char[]", b"python")
-        self.interface = ffi.new("keepfit_objective *", {
-            "name": self._name, "dimension": dimension, "context": self._self, "value": lib.keepfit_python_value,
-            "gradient": lib.keepfit_python_gradient,
-            "curvature": lib.keepfit_python_curvature if curvature else ffi.NULL})
+        self.interface = struct(
+            "objective", name=self._name, dimension=dimension, context=self._self, value=lib.keepfit_python_value,
+            gradient=lib.keepfit_python_gradient, curvature=lib.keepfit_python_curvature if curvature else ffi.NULL)
 
     def take_exception(self) -> Optional[BaseException]:
         """What a callback raised since the last time."""

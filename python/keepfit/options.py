@@ -7,7 +7,7 @@ import math
 from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ._library import ffi, lib
-from .errors import NAMES, exception, text
+from .errors import NAMES, exception, struct, text
 
 
 class Option(NamedTuple):
@@ -28,7 +28,7 @@ class Option(NamedTuple):
 
 
 def _read_table() -> Dict[str, Option]:
-    table, row, k = {}, ffi.new("keepfit_option *"), 0
+    table, row, k = {}, struct("option"), 0
     while lib.keepfit_option_entry(k, row):
         choices = text(row.choices) if row.choices else None
         option = Option(text(row.key), text(row.value), text(row.initial), text(row.group), text(row.help), choices, row.type)
@@ -47,7 +47,7 @@ READING = {name for name, option in OPTIONS.items() if option.group in ("data", 
 def hint(word: str, names: Iterable[str]) -> str:
     """'; did you mean ...?', where one of the names is near, or nothing."""
     text_of_word = ffi.new("char[]", str(word).encode())
-    guess = ffi.new("keepfit_guess *", {"word": text_of_word})
+    guess = struct("guess", word=text_of_word)
     for name in names:
         lib.keepfit_guess_offer(guess, str(name).encode())
     return text(lib.keepfit_guess_hint(guess, b""))
@@ -55,7 +55,7 @@ def hint(word: str, names: Iterable[str]) -> str:
 
 def entries(family: int) -> Dict[str, str]:
     """Names and summaries of a family: methods, losses, domains, ..."""
-    found, row, k = {}, ffi.new("keepfit_entry *"), 0
+    found, row, k = {}, struct("entry"), 0
     while lib.keepfit_family_entry(family, k, row):
         found[text(row.name)] = text(row.summary)
         k += 1
@@ -101,7 +101,7 @@ def _written(value: Any) -> str:
 def make(values: Mapping[str, Any]):
     """A keepfit_options with these values, by their names in Python; None leaves the default."""
     options = ffi.gc(lib.keepfit_options_create(), lib.keepfit_options_free)
-    error = ffi.new("keepfit_error *")
+    error = struct("error")
     if options == ffi.NULL:
         raise MemoryError()
     for name, value in values.items():

@@ -4,6 +4,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from ._library import ffi
+from .errors import struct
 
 
 class Schema(NamedTuple):
@@ -26,7 +27,7 @@ def _optional(pointer) -> Optional[str]:
 
 def read(call, handle) -> Schema:
     """What one of the library's functions says of a handle."""
-    schema = ffi.new("keepfit_schema *")
+    schema = struct("schema")
     call(handle, schema)
     names = [name_of(schema.feature[k]) for k in range(schema.features)] if schema.feature != ffi.NULL else None
     classes = {name_of(schema.class_name[k]): schema.label[k] for k in range(schema.classes)}
@@ -46,7 +47,7 @@ def _texts(names: Sequence[str]) -> Tuple[Any, Any]:
 def made(features: int, names: Optional[Sequence[str]] = None, target: Optional[str] = None,
          classes: Optional[Mapping[Any, float]] = None) -> Tuple[Any, Any]:
     """A keepfit_schema, and what has to live as long as it."""
-    schema = ffi.new("keepfit_schema *")
+    schema = struct("schema")
     classes = classes or {}
     feature, kept = _texts(names if names is not None else ())
     class_name, also = _texts(list(classes))

@@ -208,7 +208,7 @@ static int disk_resolve(void *context, const char *path, char **place)
 const keepfit_disk *keepfit_disk_system(void)
 {
     static const keepfit_disk system = {
-        .version = KEEPFIT_DISK_VERSION,
+        .struct_size = sizeof(keepfit_disk),
         .concurrent = true,
         .open = disk_open,
         .close = disk_close,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 struct status {
     keepfit_status status;
     const char *name, *sentence;
@@ -44,10 +46,16 @@ const char *keepfit_version(void)
     return KEEPFIT_VERSION_STRING;
 }
 
-void kf_error_clear(keepfit_error *error)
+void kf_error_give(keepfit_error *error, const keepfit_error *made)
 {
     if (error)
-        memset(error, 0, sizeof *error);
+        KF_GIVE(error, made);
+}
+
+void kf_error_clear(keepfit_error *error)
+{
+    static const keepfit_error none = {0};
+    kf_error_give(error, &none);
 }
 
 #define BEGINS '\1'
@@ -109,12 +117,12 @@ static void write_message(keepfit_error *error, size_t used, const char *format,
 keepfit_status kf_fail(keepfit_error *error, keepfit_status status, const char *format, ...)
 {
     if (error) {
+        keepfit_error made = {.status = status};
         va_list arguments;
         va_start(arguments, format);
-        error->status = status;
-        error->line = error->column = 0;
-        write_message(error, 0, format, arguments);
+        write_message(&made, 0, format, arguments);
         va_end(arguments);
+        kf_error_give(error, &made);
     }
     return status;
 }
@@ -138,13 +146,12 @@ keepfit_status kf_fail_at(keepfit_error *error, keepfit_status status, const cha
                           const char *format, ...)
 {
     if (error) {
+        keepfit_error made = {.status = status, .line = line, .column = column};
         va_list arguments;
         va_start(arguments, format);
-        error->status = status;
-        error->line = line;
-        error->column = column;
-        write_message(error, write_place(error->message, sizeof error->message, name, line, column), format, arguments);
+        write_message(&made, write_place(made.message, sizeof made.message, name, line, column), format, arguments);
         va_end(arguments);
+        kf_error_give(error, &made);
     }
     return status;
 }

@@ -15,6 +15,8 @@
 #define KF_OPTION(key) KF_OPTION_BEGINS key KF_OPTION_ENDS
 #define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+/* Hands `made` over; the error may be a caller's, of another size. */
+void kf_error_give(keepfit_error *error, const keepfit_error *made);
 void kf_error_clear(keepfit_error *error);
 keepfit_status kf_fail(keepfit_error *error, keepfit_status status, const char *format, ...) KF_PRINTF(3, 4);
 /* The message becomes "name:line:column: text"; a line or column of 0 is left out. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/sized.h"
 #include "base/stopping.h"
 
 struct row {
@@ -22,27 +23,27 @@ struct row {
 #define AT(field) offsetof(struct keepfit_options, field)
 #define REAL(key, value, initial, group, field, least, most, above, help)                                              \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_REAL, above, least, most}, AT(field), 0                       \
+        {0, key, value, initial, group, help, NULL, KEEPFIT_REAL, above, least, most}, AT(field), 0                    \
     }
 #define COUNT(key, value, initial, group, field, least, most, help)                                                    \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_COUNT, false, least, most}, AT(field), 0                      \
+        {0, key, value, initial, group, help, NULL, KEEPFIT_COUNT, false, least, most}, AT(field), 0                   \
     }
 #define CHOICE(key, choices, initial, group, field, help)                                                              \
     {                                                                                                                  \
-        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE, false, 0, 0}, AT(field), 0                       \
+        {0, key, choices, initial, group, help, choices, KEEPFIT_CHOICE, false, 0, 0}, AT(field), 0                    \
     }
 #define CHOICE_WITH_NUMBER(key, choices, initial, group, field, number, least, most, help)                             \
     {                                                                                                                  \
-        {key, choices, initial, group, help, choices, KEEPFIT_CHOICE, false, least, most}, AT(field), AT(number)       \
+        {0, key, choices, initial, group, help, choices, KEEPFIT_CHOICE, false, least, most}, AT(field), AT(number)    \
     }
 #define TEXT(key, value, initial, group, field, help)                                                                  \
     {                                                                                                                  \
-        {key, value, initial, group, help, NULL, KEEPFIT_TEXT, false, 0, 0}, AT(field), 0                              \
+        {0, key, value, initial, group, help, NULL, KEEPFIT_TEXT, false, 0, 0}, AT(field), 0                           \
     }
 #define FLAG(key, group, field, help)                                                                                  \
     {                                                                                                                  \
-        {key, "", "false", group, help, NULL, KEEPFIT_FLAG, false, 0, 0}, AT(field), 0                                 \
+        {0, key, "", "false", group, help, NULL, KEEPFIT_FLAG, false, 0, 0}, AT(field), 0                              \
     }
 
 static const struct row table[] = {
@@ -183,7 +184,7 @@ bool keepfit_option_entry(size_t k, keepfit_option *option)
 {
     if (k >= ROWS)
         return false;
-    *option = table[k].shown;
+    KF_GIVE(option, &table[k].shown);
     return true;
 }
 
@@ -199,7 +200,7 @@ bool keepfit_option_find(const char *key, keepfit_option *option)
 {
     const struct row *row = find(key);
     if (row)
-        *option = row->shown;
+        KF_GIVE(option, &row->shown);
     return row;
 }
 

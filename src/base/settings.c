@@ -23,7 +23,7 @@ char *kf_settings_write(const keepfit_options *options, uint64_t base, const cha
 {
     size_t used = 0, capacity = 0, room = strlen(objective) + 64;
     char *text = NULL;
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     if (!KF_RESERVE(text, capacity, room))
         return NULL;
     used += (size_t)snprintf(text, room, "base %" PRIu64 "\nobjective %.*s\n", base, (int)strcspn(objective, "\n"),

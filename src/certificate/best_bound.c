@@ -1,4 +1,5 @@
 /* The bounds of x as it is, the smallest of which counts, and what is done where rounding alone stands in their way. */
+#include <assert.h>
 #include <math.h>
 
 #include "certificate/certificate.h"
@@ -77,6 +78,7 @@ static struct verdict best_bound(struct kf_task *task, struct kf_certificate *ce
     kf_complete_doubt(&problem->objective, &tracked, task->iterate.x, task->vectors.doubt);
     if (modelled)
         return (struct verdict){bound_of_model(task, certificate), KF_PROOF_GRADIENT};
+    assert(certificate->gradient != KF_GRADIENT_UNKNOWN);
     double of_gradient = kf_gap_bound(problem, task->iterate.x, certificate->complete, task->vectors.doubt, 0);
     if (bound <= of_gradient && isfinite(bound))
         return (struct verdict){bound, KF_PROOF_CURVATURE};
@@ -102,6 +104,7 @@ void kf_certificate_judge(struct kf_task *task, struct kf_certificate *certifica
     struct kf_outcome *now = &certificate->now;
     now->target = kf_goal_target(&certificate->goal, &task->problem, certificate->square);
     struct verdict verdict = best_bound(task, certificate, share * now->target);
+    assert(share >= 0 && !(verdict.bound < 0)); /* NaN: nothing is proved */
     now->bound = verdict.bound;
     now->proof = isfinite(verdict.bound) ? verdict.proof : KF_PROOF_NONE;
 }
@@ -127,6 +130,7 @@ void kf_certificate_look_closely(struct kf_task *task, struct kf_certificate *ce
     if (certificate->now.bound <= target || !can_look_closely(task, certificate) ||
         !(bound_without_rounding(task, certificate, target) <= target))
         return;
+    assert(certificate->gradient == KF_GRADIENT_EXACT || certificate->gradient == KF_GRADIENT_REMEMBERED);
     struct kf_tracked tracked = kf_certificate_tracked(certificate);
     kf_gradient_sum_closely(&task->problem.objective, task->iterate.x, &tracked, certificate->aside,
                             kf_slopes_known(certificate), task->vectors.factors[0]);

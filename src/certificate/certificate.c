@@ -192,6 +192,7 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
 
 void kf_certificate_set_out(const struct kf_task *task, struct kf_certificate *certificate)
 {
+    assert(certificate->gradient != KF_GRADIENT_UNKNOWN);
     kf_copy(&task->problem, certificate->start.x, task->iterate.x);
     kf_copy(&task->problem, certificate->start.sum, certificate->sum);
     kf_copy(&task->problem, certificate->start.off, certificate->off);
@@ -200,6 +201,7 @@ void kf_certificate_set_out(const struct kf_task *task, struct kf_certificate *c
 void kf_certificate_go_back(struct kf_task *task, struct kf_certificate *certificate, enum kf_gradient from)
 {
     const struct kf_start *start = &certificate->start;
+    assert(from != KF_GRADIENT_UNKNOWN);
     kf_copy(&task->problem, task->iterate.x, start->x);
     if (from == KF_GRADIENT_MODELLED) {
         kf_certificate_pass(task, certificate, NAN);

@@ -52,6 +52,8 @@ void kf_certificate_check(const struct kf_task *task, const struct kf_certificat
            slopes->at_capacity >= count * task->problem.objective.outputs);
     assert(!kf_is_modelled(certificate) || (slopes->moved_capacity >= count && kf_has_factor(curvature)));
     assert(slopes->moved_most >= 0 && slopes->moved_off >= 0);
+    assert(!(certificate->square < 0) && certificate->sum && certificate->off);
+    assert(!certificate->estimate.origin || certificate->gradient != KF_GRADIENT_MODELLED);
     assert(certificate->estimate.distance >= 0 && certificate->estimate.doubt >= 0);
     assert(!intercept->known || (intercept->weight >= 0 && intercept->spread >= 0 && intercept->stretch >= 0));
     kf_curvature_check(curvature, &task->problem);

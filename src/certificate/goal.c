@@ -1,5 +1,6 @@
 #include "certificate/goal.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 
@@ -23,6 +24,7 @@ static double loss_of(struct kf_task *task, const struct kf_view *x, size_t j)
 /* Point j's loss comes or, with a minus, goes. */
 static void change_losses(struct kf_goal *goal, const struct kf_problem *problem, size_t j, double loss, double blur)
 {
+    assert(j < problem->points.count && !(blur < 0));
     goal->losses += loss;
     goal->off += kf_rounding_of_loss(&problem->objective, j, loss, blur) + KF_UNIT * fabs(goal->losses) * KF_UPWARD;
 }
@@ -47,6 +49,7 @@ void kf_goal_set(struct kf_goal *goal, const struct kf_problem *problem, const d
 {
     goal->losses = losses;
     goal->off = kf_rounding_of_losses(&problem->objective, x, losses);
+    assert(!(goal->off < 0));
     goal->moves = 0;
 }
 
@@ -76,6 +79,7 @@ double kf_goal_target(const struct kf_goal *goal, const struct kf_problem *probl
 {
     const struct kf_objective *objective = &problem->objective;
     double epsilon = problem->options->epsilon;
+    assert(epsilon >= 0 && problem->points.count > 0 && !(square < 0));
     switch (problem->options->epsilon_kind) {
     case KF_EPSILON_RELATIVE:
         return fmax(epsilon / (1 + epsilon) *

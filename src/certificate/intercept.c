@@ -1,5 +1,6 @@
 #include "certificate/intercept.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,6 +376,7 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
     if (!intercept->known || intercept->hopeless)
         return;
     double *one = intercept->inverse + intercept->outputs * intercept->outputs;
+    assert(intercept->outputs == task->problem.objective.outputs);
     curve_at(task, j, NULL, one);
     intercept->stretch += stretch_of(intercept, &task->problem, j, one);
 }
@@ -383,6 +385,7 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
 static double length_of(const struct kf_intercept *intercept, const double *v, const double *doubt)
 {
     size_t outputs = intercept->outputs;
+    assert(intercept->known && !intercept->hopeless);
     double square = 0, sizes = 0, off = 0;
     for (size_t k = 0; k < outputs; k++) {
         double width = sqrt(intercept->inverse[k * outputs + k]);

@@ -9,6 +9,7 @@
  * |G| <= gamma size sqrt(tr(diag(M) B) tr(diag(a) B^-1)), both of which are sum a_k M_kk, or hardly more. */
 #include "certificate/verified.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "kernels/dense.h"
@@ -19,13 +20,16 @@
 
 double kf_margin(size_t size, double operations, double peak)
 {
+    assert(operations >= 0 && !(peak < 0));
     return (double)size * kf_gamma(operations) * peak * KF_UPWARD;
 }
 
 bool kf_verified_factor(const struct kf_square *matrix, const double *margin)
 {
+    assert(matrix->size <= matrix->stride);
     for (size_t k = 0; k < matrix->size; k++) {
         double *diagonal = &matrix->numbers[k * matrix->stride + k];
+        assert(!(margin[k] < 0)); /* what is taken off may only make it smaller */
         /* Its own factor, and the few operations that may have made it of other matrices. */
         *diagonal -= margin[k] + kf_margin(matrix->size, (double)matrix->size + 8, fabs(*diagonal)) + KF_UNDERFLOW;
         if (!(*diagonal > 0))
@@ -36,6 +40,7 @@ bool kf_verified_factor(const struct kf_square *matrix, const double *margin)
 
 double kf_verified_inverse(const struct kf_square *factor, const double *diagonal)
 {
+    assert(factor->size <= factor->stride);
     double size = (double)factor->size, trace = 0;
     kf_cholesky_invert(factor->size, factor->numbers, factor->stride);
     for (size_t k = 0; k < factor->size; k++)

@@ -1,4 +1,5 @@
 /* What every new point changes besides the model: the constants, and the record of progressive validation. */
+#include <assert.h>
 #include <math.h>
 
 #include "fit/fit.h"
@@ -17,6 +18,7 @@ static bool is_wrong(const struct kf_objective *objective, double target)
 {
     const double *z = objective->scores;
     size_t best = 0;
+    assert(objective->loss->targets != KF_NUMBERS);
     if (objective->loss->targets == KF_TWO_CLASSES)
         return (z[0] > 0) != (target > 0);
     for (size_t k = 1; k < objective->outputs; k++)
@@ -36,6 +38,7 @@ static double validate(keepfit_fit *fit)
     double target = task->problem.points.place[newest].target;
     double loss = objective->type->value(objective, &task->iterate.view, newest);
     fit->account.validated++;
+    assert(fit->account.wrong <= fit->account.validated);
     fit->account.loss_sum += loss;
     if (objective->loss->targets == KF_NUMBERS) {
         double miss = objective->scores[0] - target;

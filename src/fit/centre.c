@@ -1,5 +1,6 @@
 #include "fit/centre.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
         square += error * error;
     }
     double bend = objective->loss->curve_bound(objective->delta);
+    assert(bound >= 0 && !(square < 0));
     double more = sqrt(2 * bend * bound * square) + bend * square / 2;
     return (bound + more * (1 + 16 * DBL_EPSILON)) * (1 + 2 * DBL_EPSILON);
 }
@@ -122,6 +124,7 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
     }
     kf_points_free(points);
     *points = made;
+    assert(fit->task.problem.objective.points == points);
     if (fit->durable)
         kf_durable_start_segment(fit); /* these rows stay in memory */
     return outcome;

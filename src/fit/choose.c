@@ -8,6 +8,7 @@
  *
  * What is measured is work in nominal nanoseconds: FOs and steps times the entries of a row, and what methods report of dense
  * algebra (kf_spend). No clock is looked at, so that the same data give the same bits on any machine. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ keepfit_status kf_fit_start(keepfit_fit *fit, const struct kf_method *method, ke
 
 static const struct kf_method *at_work(const keepfit_fit *fit)
 {
+    assert(fit->running_count > 0);
     return fit->running[fit->running_count - 1].method;
 }
 
@@ -95,6 +97,7 @@ static keepfit_status change_to(keepfit_fit *fit, const struct kf_method *method
     if (k > last)
         return kf_fit_start(fit, method, error);
     struct kf_running again = fit->running[k];
+    assert(again.state && again.method->forget); /* what it remembers is of long ago */
     memmove(fit->running + k, fit->running + k + 1, (last - k) * sizeof *fit->running);
     fit->running[last] = again;
     represent(fit, method);
@@ -172,6 +175,7 @@ static void begin_stretch(keepfit_fit *fit)
 /* The one of the two that is not at work. */
 static const struct kf_method *other(const keepfit_fit *fit)
 {
+    assert(fit->choice.first && fit->choice.rival);
     return at_work(fit) == fit->choice.first ? fit->choice.rival : fit->choice.first;
 }
 
@@ -179,6 +183,7 @@ static const struct kf_method *other(const keepfit_fit *fit)
 static void end_trial(keepfit_fit *fit, bool won)
 {
     struct kf_choice *choice = &fit->choice;
+    assert(choice->trying || choice->watched);
     const char *tried = at_work(fit)->name, *before = other(fit)->name;
     double stages = (double)(fit->arrivals.arrived - choice->since), spent = choice->work - choice->work_then;
     snprintf(choice->reason, sizeof choice->reason,
@@ -246,6 +251,7 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     }
     uint64_t stages = fit->arrivals.arrived - choice->since;
     choice->rate = (choice->work - choice->work_then) / (double)(stages ? stages : 1);
+    assert(!choice->trying);
     choice->length = fit->arrivals.arrived / TRIAL_SHARE;
     begin_stretch(fit);
     /* Where a change and the way back are about all that is spent, there is nothing to gain. */

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fit/durable.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/snapshot.h"
 
@@ -55,20 +57,20 @@ static keepfit_status open_journal(struct kf_journal *journal, const keepfit_dis
     keepfit_status status = kf_journal_read(journal, disk, options->journal, error);
     if (status != KEEPFIT_OK || journal->damage.status == KEEPFIT_OK)
         return status;
-    *error = journal->damage;
+    kf_error_give(error, &journal->damage);
     return error->status;
 }
 
 keepfit_status kf_durable_open(struct kf_durable **out, keepfit_options *options, keepfit_error *error)
 {
     struct kf_sync_policy policy;
-    keepfit_error reason;
+    keepfit_error reason = {.struct_size = sizeof reason};
     *out = NULL;
     keepfit_status status = kf_sync_read(options->sync, &policy, &reason);
     const keepfit_disk *disk = kf_disk_of(options);
-    if (status == KEEPFIT_OK && disk->version != KEEPFIT_DISK_VERSION)
-        status = kf_fail(&reason, KEEPFIT_USAGE, "the table of disk functions has version %lu, not %d",
-                         (unsigned long)disk->version, KEEPFIT_DISK_VERSION);
+    if (status == KEEPFIT_OK && disk->struct_size && disk->struct_size < KF_FIRST_SIZE(*disk))
+        status = kf_fail(&reason, KEEPFIT_USAGE, "the table of disk functions has %zu bytes: it lacks functions",
+                         disk->struct_size);
     struct kf_durable *durable = NULL;
     if (status == KEEPFIT_OK && options->journal) {
         durable = kf_allocate(1, sizeof *durable);
@@ -84,14 +86,14 @@ keepfit_status kf_durable_open(struct kf_durable **out, keepfit_options *options
     } else {
         kf_durable_close(durable);
         if (error)
-            *error = reason;
+            kf_error_give(error, &reason);
     }
     return status;
 }
 
 void kf_durable_close(struct kf_durable *durable)
 {
-    keepfit_error unused;
+    keepfit_error unused = {.struct_size = sizeof unused};
     if (!durable)
         return;
     if (durable->journal.writer.file >= 0)
@@ -149,7 +151,8 @@ static void leave_memory(keepfit_fit *fit, uint64_t first_record)
     struct kf_durable *durable = fit->durable;
     struct kf_points *points = &fit->task.problem.points;
     size_t first = first_from(fit, durable->in_memory), j = first;
-    keepfit_error unused;
+    assert(!durable->replaying && first <= points->count);
+    keepfit_error unused = {.struct_size = sizeof unused};
     if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK &&
         !fit->centring.centres.count && kf_points_lend(points, first)) {
         struct kf_cursor cursor = {durable->journal.segment_count - 1, 0};
@@ -259,6 +262,7 @@ static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
     kf_archive_free(&archive);
     if (status == KEEPFIT_OK) {
         durable->checkpointed = writer->durable;
+        assert(writer->durable < writer->next);
         durable->told.checkpointed = fit->arrivals.arrived;
     }
     /* Also after a failure: the next attempt is made when the next one is due. */
@@ -274,6 +278,7 @@ static bool checkpoint_is_due(const keepfit_fit *fit)
     const keepfit_options *options = fit->options;
     double worked = fit->account.seconds - durable->checkpoint_seconds;
     uint64_t gradients = fit->task.problem.objective.fo - durable->checkpoint_fo;
+    assert(durable->checkpoint_fo <= fit->task.problem.objective.fo);
     return (worked >= options->checkpoint_seconds && worked * CHECKPOINT_SHARE >= durable->checkpoint_cost) ||
            (options->checkpoint_gradients && gradients >= options->checkpoint_gradients);
 }
@@ -281,20 +286,20 @@ static bool checkpoint_is_due(const keepfit_fit *fit)
 keepfit_status kf_durable_acknowledge(keepfit_fit *fit, keepfit_status status)
 {
     struct kf_durable *durable = fit->durable;
-    keepfit_error reason;
+    keepfit_error reason = {.struct_size = sizeof reason};
     if (!records(fit))
         return status;
     keepfit_status written = kf_writer_acknowledge(&durable->journal.writer, &reason);
     bool alive = written == KEEPFIT_OK && fit->death.status == KEEPFIT_OK;
     /* A stage that was stopped would not stop there when run again. */
-    bool due =
-        checkpoint_is_due(fit) || (kf_fit_stopped(fit) && durable->checkpointed < durable->journal.writer.next - 1);
+    bool was_cut = kf_fit_stopped(fit) || fit->came_of_it == KEEPFIT_STAGE_STOPPED;
+    bool due = checkpoint_is_due(fit) || (was_cut && durable->checkpointed < durable->journal.writer.next - 1);
     if (alive && due && write_checkpoint(fit, &reason) != KEEPFIT_OK) {
         durable->told.failed_checkpoints++; /* the points are safe without it */
         written = durable->journal.writer.failure.status;
     }
     if (written != KEEPFIT_OK && fit->death.status == KEEPFIT_OK)
-        fit->death = durable->journal.writer.failure;
+        kf_error_give(&fit->death, &durable->journal.writer.failure);
     if (status != KEEPFIT_OK || written == KEEPFIT_OK)
         return status;
     fit->error = fit->death;
@@ -418,7 +423,10 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
 
 void keepfit_fit_durability(const keepfit_fit *fit, keepfit_durability *durability)
 {
-    *durability = fit->durable ? fit->durable->told : (keepfit_durability){0};
-    if (fit->durable)
-        durability->safe = fit->durable->journal.writer.safe;
+    keepfit_durability told = {0};
+    if (fit->durable) {
+        told = fit->durable->told;
+        told.safe = fit->durable->journal.writer.safe;
+    }
+    KF_GIVE(durability, &told);
 }

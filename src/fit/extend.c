@@ -2,10 +2,12 @@
  * everything so far. Methods that promise nothing have no such thing, and see the points one by one.
  *
  * The block is checked before anything changes, so that one bad row does not leave half of it behind. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
 
@@ -90,6 +92,7 @@ keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const s
     if (!running->method->take || !weighs)
         return KEEPFIT_OK;
     status = running->method->take(&fit->task, running->state, loss, &fit->error);
+    assert(running->method->settle); /* it is for blocks */
     fit->task.stage.fo_before =
         fit->task.problem.objective.fo; /* a block's allowance is for what comes after its points */
     return status;
@@ -162,8 +165,10 @@ static keepfit_status take_block(keepfit_fit *fit, const keepfit_block *block, c
     return kf_durable_acknowledge(fit, status);
 }
 
-keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed)
+keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *given, size_t *pushed)
 {
+    keepfit_block own = {.struct_size = sizeof own}, *block = &own;
+    KF_TAKE(block, given);
     struct prospect prospect = {0};
     size_t count = 0;
     keepfit_status status = kf_fit_ready(fit);
@@ -213,6 +218,7 @@ double kf_fit_label(const keepfit_fit *fit, double target)
     const struct kf_labels *labels = &fit->meaning.labels;
     if (labels->kind == KF_NUMBERS)
         return target;
+    assert(labels->kind == KF_TWO_CLASSES || target < (double)labels->count);
     if (labels->kind == KF_MANY_CLASSES)
         return labels->label[(size_t)target];
     return labels->label[labels->count == 2 && target > 0];

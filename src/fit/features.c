@@ -1,6 +1,7 @@
 /* What this build offers, gathered from the families' own tables. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "domain/domain.h"
 #include "kernels/kernels.h"
 #include "method/method.h"
@@ -8,13 +9,13 @@
 #include "stream/stream.h"
 
 static const keepfit_entry features[] = {
-    {"gzip", "reads gzip-compressed data (zlib)"},
-    {"custom-objectives", "user-written objectives through callbacks"},
+    {.name = "gzip", .summary = "reads gzip-compressed data (zlib)"},
+    {.name = "custom-objectives", .summary = "user-written objectives through callbacks"},
 };
 
 static bool name_entry(const char *name, const char *summary, keepfit_entry *entry)
 {
-    *entry = (keepfit_entry){name, summary};
+    KF_GIVE(entry, (&(keepfit_entry){.name = name, .summary = summary}));
     return true;
 }
 

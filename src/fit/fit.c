@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
 #include "kernels/kernels.h"
@@ -61,6 +62,7 @@ static keepfit_status check_options(const keepfit_options *options, const struct
 
 static const struct kf_running *at_work(const keepfit_fit *fit)
 {
+    assert(fit->running_count > 0 && fit->running_count <= KF_METHODS_IN_TURN);
     return &fit->running[fit->running_count - 1];
 }
 
@@ -90,7 +92,7 @@ static bool set_up_objective(keepfit_fit *fit, const keepfit_objective *callback
 static keepfit_status refuse_method(const char *name, keepfit_error *error)
 {
     keepfit_guess guess = {.word = name};
-    keepfit_entry method;
+    keepfit_entry method = {.struct_size = sizeof method};
     char names[256] = "";
     size_t length = 0;
     for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++) {
@@ -132,6 +134,7 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     keepfit_fit *fit = kf_allocate(1, sizeof *fit);
     if (!fit)
         return kf_fail_memory(error);
+    fit->error.struct_size = fit->death.struct_size = sizeof fit->error;
     fit->account.tally.worst_bound = NAN;
     fit->outcome = kf_no_outcome;
     fit->options = options;
@@ -177,11 +180,13 @@ keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **
 keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                          keepfit_fit **fit, keepfit_error *error)
 {
-    if (!objective->value || !objective->gradient || objective->dimension == 0)
+    keepfit_objective own = {.struct_size = sizeof own};
+    KF_TAKE(&own, objective);
+    if (!own.value || !own.gradient || own.dimension == 0)
         return kf_fail(error, KEEPFIT_USAGE, "an objective needs value, gradient and a dimension above 0");
-    if (!objective->curvature && isnan(options->smoothness))
+    if (!own.curvature && isnan(options->smoothness))
         return kf_fail(error, KEEPFIT_USAGE, "an objective without curvature needs the option {smoothness}");
-    return create(options, objective, fit, error);
+    return create(options, &own, fit, error);
 }
 
 void keepfit_fit_free(keepfit_fit *fit)
@@ -260,9 +265,8 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
 
 void kf_fit_forget(keepfit_fit *fit)
 {
-    const struct kf_running *running = at_work(fit);
-    if (fit->running_count && running->method->forget)
-        running->method->forget(&fit->task, running->state);
+    if (fit->running_count && at_work(fit)->method->forget)
+        at_work(fit)->method->forget(&fit->task, at_work(fit)->state);
 }
 
 bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes)
@@ -408,6 +412,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion)
         status = kf_fit_overflown(fit);
     if (status != KEEPFIT_OK)
         return status;
+    assert(isnan(fit->outcome.bound) || fit->outcome.bound >= 0);
     fit->outcome.work = kf_toil_done(task);
     kf_fit_keep_account(fit);
     return look_for_failures(fit);
@@ -457,6 +462,25 @@ keepfit_status kf_fit_ready(keepfit_fit *fit)
     return fit->death.status;
 }
 
+void kf_fit_verify(const keepfit_fit *fit)
+{
+#ifndef NDEBUG
+    const struct kf_objective *objective = &fit->task.problem.objective;
+    const struct kf_meaning *meaning = &fit->meaning;
+    size_t count = fit->task.problem.points.count, lead = kf_lead_width(&meaning->lead);
+    assert(fit->task.problem.options == fit->options && objective->points == &fit->task.problem.points);
+    assert(fit->arrivals.arrived >= count && (!fit->arrivals.of || fit->arrivals.capacity >= count));
+    assert(fit->account.tally.waiting <= fit->account.tally.unproved);
+    assert(objective->callbacks || objective->slots >= meaning->features + lead);
+    assert(meaning->labels.kind != KF_NUMBERS || meaning->labels.count == 0);
+    assert(meaning->labels.kind != KF_TWO_CLASSES || meaning->labels.count <= 2);
+    assert(meaning->labels.kind != KF_MANY_CLASSES || objective->outputs >= meaning->labels.count);
+    assert(!fit->centring.centres.count || (fit->centring.given_x && meaning->lead.there));
+#else
+    (void)fit;
+#endif
+}
+
 keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
 {
     uint64_t window = fit->options->window;
@@ -471,6 +495,7 @@ keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const 
     }
     if (width > fit->meaning.features)
         fit->meaning.features = width;
+    kf_fit_verify(fit);
     return KEEPFIT_OK;
 }
 

@@ -146,6 +146,9 @@ void kf_fit_keep_account(keepfit_fit *fit);
 void kf_fit_forget_classes(keepfit_fit *fit);
 void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive);
 
+/* Asserts what must hold of a fit whose newest point is in. O(1). */
+void kf_fit_verify(const keepfit_fit *fit);
+
 /* A stage begins: what it may spend, from --stage-budget and, through the mean so far, --max-stage-work. */
 void kf_fit_allow(keepfit_fit *fit);
 /* A point's way in, in this order. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "fit/durable.h"
 #include "stream/stream.h"
 
@@ -27,15 +28,18 @@ keepfit_status kf_fit_third(const keepfit_fit *fit, double label, const struct k
 
 void keepfit_fit_schema(const keepfit_fit *fit, keepfit_schema *schema)
 {
-    *schema = kf_schema_show(&fit->meaning.schema);
+    const keepfit_schema shown = kf_schema_show(&fit->meaning.schema);
+    KF_GIVE(schema, &shown);
 }
 
-keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *schema)
+keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *given)
 {
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    KF_TAKE(&schema, given);
     struct kf_schema news = {0};
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
-        status = kf_schema_news(&fit->meaning.schema, schema, 0, &news, &fit->error);
+        status = kf_schema_news(&fit->meaning.schema, &schema, 0, &news, &fit->error);
     if (status != KEEPFIT_OK || kf_schema_is_empty(&news))
         return status;
     status = kf_durable_names(fit, &news);

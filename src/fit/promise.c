@@ -9,6 +9,7 @@
  * ends with the bound that it has. The stages after it may take little, so that a stream of such data goes on, until it is worth
  * another try: after 2, 4, 8, ... stages, when the number of points has doubled, or when the bound has doubled; but a bound that
  * doubles at every stage does not buy the whole amount at every stage. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -61,6 +62,7 @@ static bool lacks_class(keepfit_fit *fit)
     for (; classes->looked < points->count && classes->count < count; classes->looked++) {
         const struct kf_place *place = &points->place[classes->looked];
         size_t k = fit->meaning.labels.kind == KF_MANY_CLASSES ? (size_t)place->target : place->target > 0;
+        assert(k < count);
         classes->count += place->weight > 0 && !classes->seen[k];
         classes->seen[k] = classes->seen[k] || place->weight > 0;
     }
@@ -138,6 +140,7 @@ static void lose_patience(keepfit_fit *fit, double bound, bool waits)
     struct kf_patience *patience = &fit->account.patience;
     const struct kf_task *task = &fit->task;
     bool worn = kf_toil_done(task) > task->stage.toil_most / 2;
+    assert(fit->running[fit->running_count - 1].method->holds_epsilon);
     bool vain = !isnan(bound) && !kf_is_limited(&task->problem) && kf_toil_done(task) > little_toil(fit);
     if (patience->wait && task->stage.toil_most <= little_toil(fit)) {
         patience->worse = bound > WORSE * patience->bound;
@@ -183,6 +186,7 @@ void kf_fit_keep_account(keepfit_fit *fit)
     tally->missed += missed;
     tally->unproved += !missed && (estimated || !met);
     tally->waiting += waits;
+    assert(met + missed + waits <= 1 && tally->waiting <= tally->unproved);
     uint64_t given_up = tally->given_up;
     if (met)
         keep_patience(fit);

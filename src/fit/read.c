@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 #include "kernels/kernels.h"
 #include "problem/gap.h"
@@ -17,7 +18,7 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
     const struct kf_objective *objective = &task->problem.objective;
     double count = (double)fit->account.validated;
     bool numbers = fit->meaning.labels.kind == KF_NUMBERS;
-    *report = (keepfit_report){
+    const keepfit_report made = {
         .method = fit->running[fit->running_count - 1].method->name,
         .reason = fit->choice.reason,
         .stage = fit->arrivals.arrived,
@@ -42,6 +43,7 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .validation_error = numbers ? sqrt(fit->account.square_sum / count) : (double)fit->account.wrong / count,
         .outcome = fit->came_of_it,
     };
+    KF_GIVE(report, &made);
 }
 
 static keepfit_no_proof why_no_proof(const keepfit_fit *fit)
@@ -187,13 +189,13 @@ static keepfit_status measured_soundly(keepfit_fit *fit, unsigned what, keepfit_
 
 keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
-    keepfit_measurement measured = {NAN, NAN, NAN, NAN};
+    keepfit_measurement measured = {0, NAN, NAN, NAN, NAN};
     if (fit->task.problem.points.count == 0)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is nothing to measure before the first point");
     keepfit_status status = kf_fit_read(fit);
     if (status == KEEPFIT_OK)
         status = measured_soundly(fit, what, &measured);
     if (status == KEEPFIT_OK || status == KEEPFIT_UNSOLVED)
-        *result = measured;
+        KF_GIVE(result, &measured);
     return status;
 }

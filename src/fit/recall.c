@@ -33,7 +33,7 @@ static keepfit_status recall(const keepfit_options *options, const char *folder,
     if (status == KEEPFIT_OK && fit->task.problem.points.count == 0)
         status = kf_fail(error, KEEPFIT_DATA, "%s: the journal has no points, so there is no model", folder);
     if (status == KEEPFIT_OK && (status = keepfit_fit_model(fit, &model)) != KEEPFIT_OK)
-        *error = fit->error;
+        kf_error_give(error, &fit->error);
     if (status == KEEPFIT_OK)
         status = unscale(fit, folder, model, error);
     keepfit_fit_free(fit);
@@ -47,7 +47,7 @@ static keepfit_status recall(const keepfit_options *options, const char *folder,
 keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *options, keepfit_model **model,
                                      keepfit_error *error)
 {
-    keepfit_error reason;
+    keepfit_error reason = {.struct_size = sizeof reason};
     keepfit_options *own = keepfit_options_create();
     keepfit_status status = own ? keepfit_options_set(own, "journal", folder, &reason) : kf_fail_memory(&reason);
     if (status == KEEPFIT_OK) {
@@ -59,6 +59,6 @@ keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *
     }
     keepfit_options_free(own);
     if (status != KEEPFIT_OK && error)
-        *error = reason;
+        kf_error_give(error, &reason);
     return status;
 }

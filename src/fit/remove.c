@@ -1,4 +1,5 @@
 /* Points that leave: by index, or, with a window, the oldest. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void kf_fit_compute_constants(keepfit_fit *fit)
 
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j)
 {
+    assert(j < fit->task.problem.points.count);
     return fit->arrivals.of ? fit->arrivals.of[j] : fit->arrivals.arrived - fit->task.problem.points.count + 1 + j;
 }
 
@@ -47,6 +49,7 @@ bool kf_fit_arrive(keepfit_fit *fit)
     fit->arrivals.arrived++;
     if (fit->arrivals.of)
         fit->arrivals.of[newest] = fit->arrivals.arrived;
+    assert(fit->arrivals.arrived >= fit->task.problem.points.count);
     return true;
 }
 
@@ -56,6 +59,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     struct kf_objective *objective = &task->problem.objective;
     const struct kf_running *running = &fit->running[fit->running_count - 1];
     size_t count = task->problem.points.count;
+    assert(j < count && running->method);
     if (j > 0 && !write_arrivals(fit))
         return false;
     kf_centre_leaves(fit, j);
@@ -66,6 +70,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
         memmove(fit->arrivals.of + j, fit->arrivals.of + j + 1, (count - j - 1) * sizeof *fit->arrivals.of);
     bool stale = kf_objective_discount(objective, j);
     kf_points_remove(&task->problem.points, j);
+    assert(task->problem.points.count + 1 == count);
     kf_fit_forget_classes(fit);
     if (++fit->arrivals.left > task->problem.points.count || stale)
         kf_fit_compute_constants(fit);

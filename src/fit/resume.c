@@ -238,14 +238,14 @@ static keepfit_status take_over(keepfit_fit *fit, bool *unusable, keepfit_error 
 keepfit_status kf_durable_resume(keepfit_fit *fit, bool *unusable, keepfit_error *error)
 {
     struct kf_durable *durable = fit->durable;
-    keepfit_error reason;
+    keepfit_error reason = {.struct_size = sizeof reason};
     keepfit_status status = durable->journal.home ? take_over(fit, unusable, &reason) : kf_durable_create(fit, &reason);
     struct kf_writer *writer = &durable->journal.writer;
     if (status == KEEPFIT_OK)
         status = kf_sync_read(fit->options->sync, &writer->policy, &reason);
     if (status != KEEPFIT_OK) {
         if (error)
-            *error = reason;
+            kf_error_give(error, &reason);
         return status;
     }
     writer->segment_bytes = fit->options->segment_bytes;

@@ -1,9 +1,11 @@
 #include "fit/snapshot.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "fit/centre.h"
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
@@ -24,6 +26,7 @@ static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
 static void archive_method(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
     const struct kf_method *at_work = fit->running[fit->running_count - 1].method;
+    assert(strlen(at_work->name) < NAME_ROOM);
     char name[NAME_ROOM] = "";
     strncpy(name, at_work->name, sizeof name - 1);
     kf_archive_text(archive, name, sizeof name);
@@ -71,6 +74,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
         kf_archive_real(archive, reals[k]);
     kf_fit_archive_tally(fit, archive);
     size_t slots = fit->task.problem.objective.slots - kf_lead_width(&fit->meaning.lead);
+    kf_archive_require(archive, fit->account.wrong <= fit->account.validated);
     kf_archive_require(archive,
                        left <= SIZE_MAX && (fit->meaning.features <= slots || !fit->task.problem.objective.loss));
     fit->arrivals.left = (size_t)left;
@@ -155,6 +159,8 @@ keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive,
         make_up_for_rounding(fit);
     if (archive->status == KEEPFIT_OK && strcmp(fit->asked->name, "auto") == 0)
         kf_choice_recall(fit);
+    if (archive->status == KEEPFIT_OK)
+        kf_fit_verify(fit);
     if (archive->status == KEEPFIT_NO_MEMORY)
         return kf_fail_memory(error);
     if (archive->status == KEEPFIT_CORRUPT)
@@ -186,16 +192,18 @@ static keepfit_status recall_all(keepfit_fit *fit, const keepfit_block *points)
     return status;
 }
 
-keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points, const unsigned char *bytes,
+keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *given, const unsigned char *bytes,
                                    size_t count)
 {
+    keepfit_block points = {.struct_size = sizeof points};
+    KF_TAKE(&points, given);
     struct kf_archive archive = kf_archive_to_read(bytes, count);
     keepfit_status status = kf_fit_ready(fit);
     if (status != KEEPFIT_OK)
         return status;
     if (fit->arrivals.arrived || fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
-    status = recall_all(fit, points);
+    status = recall_all(fit, &points);
     if (status == KEEPFIT_OK)
         status = kf_snapshot_restore(fit, &archive, &fit->error);
     if (status == KEEPFIT_OK && archive.at != count)

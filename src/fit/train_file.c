@@ -1,9 +1,9 @@
-#include "keepfit.h"
+#include "base/error.h"
 
 /* The point, and what its class and its features are called if these are new. */
 static keepfit_status push(keepfit_stream *stream, keepfit_fit *fit, const keepfit_point *point, size_t *named)
 {
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(stream, &schema);
     size_t names = schema.classes + schema.features;
     keepfit_status status = names == *named ? KEEPFIT_OK : keepfit_fit_name(fit, &schema);
@@ -20,11 +20,11 @@ static keepfit_status push_all(keepfit_stream *stream, keepfit_fit *fit, keepfit
     while ((status = keepfit_stream_next(stream, &point)) == KEEPFIT_OK)
         if ((status = push(stream, fit, &point, &named)) != KEEPFIT_OK) {
             if (error)
-                *error = *keepfit_fit_error(fit);
+                kf_error_give(error, keepfit_fit_error(fit));
             return status;
         }
     if (status != KEEPFIT_END && error)
-        *error = *keepfit_stream_error(stream);
+        kf_error_give(error, keepfit_stream_error(stream));
     return status == KEEPFIT_END ? KEEPFIT_OK : status;
 }
 
@@ -40,7 +40,7 @@ keepfit_status keepfit_train_file(const char *path, const keepfit_options *optio
     if (status == KEEPFIT_OK)
         status = push_all(stream, fit, error);
     if (status == KEEPFIT_OK && (status = keepfit_fit_model(fit, &made)) != KEEPFIT_OK && error)
-        *error = *keepfit_fit_error(fit);
+        kf_error_give(error, keepfit_fit_error(fit));
     if (status == KEEPFIT_OK)
         status = keepfit_model_unscale(made, stream, error);
     if (status == KEEPFIT_OK)

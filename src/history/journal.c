@@ -295,7 +295,7 @@ keepfit_status kf_journal_open(struct kf_journal *journal, const keepfit_disk *d
     if (status == KEEPFIT_OK && journal->home)
         status = read_all(journal, error);
     if (status == KEEPFIT_OK && journal->damage.status != KEEPFIT_OK) {
-        *error = journal->damage;
+        kf_error_give(error, &journal->damage);
         status = error->status;
     }
     if (status != KEEPFIT_OK)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/sized.h"
 #include "history/folder.h"
 #include "history/journal.h"
 #include "history/presence.h"
@@ -101,7 +102,7 @@ static keepfit_status find_spoilt(const struct kf_journal *journal, bool remove,
 keepfit_status keepfit_journal_open(const char *folder, const keepfit_options *options, keepfit_journal **out,
                                     keepfit_error *error)
 {
-    keepfit_error reason;
+    keepfit_error reason = {.struct_size = sizeof reason};
     keepfit_journal *journal = kf_allocate(1, sizeof *journal);
     keepfit_status status =
         journal ? kf_journal_read(&journal->inner, kf_disk_of(options), folder, &reason) : kf_fail_memory(&reason);
@@ -117,7 +118,7 @@ keepfit_status keepfit_journal_open(const char *folder, const keepfit_options *o
     }
     keepfit_journal_close(journal);
     if (error)
-        *error = reason;
+        kf_error_give(error, &reason);
     return status;
 }
 
@@ -137,7 +138,7 @@ void keepfit_journal_close(keepfit_journal *journal)
 void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_info *info)
 {
     const struct kf_journal *inner = &journal->inner;
-    *info = (keepfit_journal_info){
+    keepfit_journal_info made = {
         .settings = journal->settings,
         .generation = inner->generation,
         .segments = inner->segment_count,
@@ -150,15 +151,17 @@ void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_in
         .damage = inner->damage.status == KEEPFIT_OK ? NULL : inner->damage.message,
     };
     for (size_t k = 0; k < inner->segment_count; k++) {
-        info->bytes += inner->segments[k].size;
-        info->points += inner->segments[k].points;
-        info->removals += inner->segments[k].removals;
+        made.bytes += inner->segments[k].size;
+        made.points += inner->segments[k].points;
+        made.removals += inner->segments[k].removals;
     }
+    KF_GIVE(info, &made);
 }
 
 void keepfit_journal_schema(const keepfit_journal *journal, keepfit_schema *schema)
 {
-    *schema = kf_schema_show(&journal->schema);
+    const keepfit_schema shown = kf_schema_show(&journal->schema);
+    KF_GIVE(schema, &shown);
 }
 
 keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival)
@@ -180,7 +183,7 @@ keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *poi
 keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options *options, keepfit_error *error)
 {
     struct kf_journal journal;
-    keepfit_error reason;
+    keepfit_error reason = {.struct_size = sizeof reason};
     keepfit_disk_kind kind;
     uint64_t spoilt = 0;
     const keepfit_disk *disk = kf_disk_of(options);
@@ -197,7 +200,7 @@ keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options 
     if (journal.disk)
         kf_journal_close(&journal);
     if (status != KEEPFIT_OK && error)
-        *error = reason;
+        kf_error_give(error, &reason);
     return status;
 }
 

@@ -68,14 +68,14 @@ static uint64_t milliseconds(void)
 static keepfit_status fail_for_good(struct kf_writer *writer, const char *doing, int64_t problem, keepfit_error *error)
 {
     keepfit_status status = kf_disk_fail(&writer->failure, writer->path, doing, problem);
-    *error = writer->failure;
+    kf_error_give(error, &writer->failure);
     return status;
 }
 
 static keepfit_status still_good(const struct kf_writer *writer, keepfit_error *error)
 {
     if (writer->failure.status != KEEPFIT_OK)
-        *error = writer->failure;
+        kf_error_give(error, &writer->failure);
     return writer->failure.status;
 }
 

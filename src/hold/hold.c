@@ -133,6 +133,7 @@ static double first_length(const struct kf_problem *problem, const struct kf_hol
 
 bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decrement)
 {
+    assert(decrement >= 0 && hold->certificate.gradient != KF_GRADIENT_UNKNOWN);
     struct kf_certificate *certificate = &hold->certificate;
     struct kf_objective *objective = &task->problem.objective;
     size_t size = kf_size(&task->problem);
@@ -247,6 +248,24 @@ static keepfit_status solve_anew(struct kf_task *task, struct kf_hold *hold, kee
     return KEEPFIT_OK;
 }
 
+void kf_hold_check(const struct kf_task *task, const struct kf_hold *hold)
+{
+#ifndef NDEBUG
+    const struct kf_spread *spread = &hold->spread;
+    enum kf_phase phase = spread->curvature.phase;
+    assert(!task->iterate.scaled); /* steps move x itself */
+    assert(spread->job == KF_IDLE || hold->certificate.gradient != KF_GRADIENT_UNKNOWN);
+    assert(spread->job != KF_TRYING || spread->done <= task->problem.points.count);
+    assert(spread->job != KF_TRYING || !(spread->length <= 0));
+    assert(spread->job != KF_GATHERING || phase == KF_PHASE_GATHERING);
+    assert(spread->job != KF_MEASURING || phase == KF_PHASE_MEASURING);
+    kf_certificate_check(task, &hold->certificate);
+#else
+    (void)task;
+    (void)hold;
+#endif
+}
+
 /* ---- stages ---- */
 
 /* What a stage does when its points are in. */
@@ -281,7 +300,7 @@ keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outco
         kf_certificate_pass(task, certificate, NAN);
         kf_certificate_judge(task, certificate, 1);
     }
-    kf_certificate_check(task, certificate);
+    kf_hold_check(task, hold);
     *outcome = certificate->now;
     return status;
 }

@@ -41,6 +41,8 @@ double kf_hold_advantage(struct kf_task *task, void *state);
 void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archive);
 void kf_hold_forget(struct kf_task *task, void *state);
 void kf_hold_destroy(void *state);
+/* Asserts what must hold of it between two operations. */
+void kf_hold_check(const struct kf_task *task, const struct kf_hold *hold);
 
 static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
 {

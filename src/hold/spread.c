@@ -1,5 +1,6 @@
 #include "hold/spread.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -75,6 +76,7 @@ static bool values_matter(const struct kf_problem *problem, const struct kf_spre
 /* Point j joins what is known of x', or leaves it with sign -1. 1 FO. */
 static void try_point(struct kf_task *task, struct kf_spread *spread, size_t j, double sign)
 {
+    assert(spread->job == KF_TRYING && (sign == 1 || sign == -1));
     struct kf_objective *objective = &task->problem.objective;
     struct kf_view there = kf_dense_view(spread->x);
     double *factors = task->vectors.factors[0];
@@ -94,6 +96,7 @@ static void try_point(struct kf_task *task, struct kf_spread *spread, size_t j, 
 
 static size_t slice(const struct kf_task *task, size_t done)
 {
+    assert(done <= task->problem.points.count);
     uint64_t left = kf_left(task), rest = task->problem.points.count - done;
     return (size_t)(left < rest ? left : rest);
 }
@@ -303,6 +306,7 @@ static void end_gathering(struct kf_task *task, struct kf_hold *hold)
 static void end_measuring(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_spread *spread = &hold->spread;
+    assert(spread->curvature.phase == KF_PHASE_MEASURING);
     bool again = false;
     if (!spread->chosen && !kf_curvature_choose(&spread->curvature, task, hold->certificate.now.target, &again)) {
         spread->job = KF_IDLE;

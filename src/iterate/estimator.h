@@ -10,7 +10,7 @@
  *
  *   function                methods                       m, of                          samples: scale, drift, remembered
  *   kf_estimate_plainly     sgd, sgd-sparse               -                              u: n/W, 0, none
- *   kf_estimate_anchored    svrg, ssvrg                   gradients at a snapshot        u: n/W, 0, the one at the snapshot
+ *   kf_estimate_anchored    svrg, lsvrg, ssvrg            gradients at a snapshot        u: n/W, 0, the one at the snapshot
  *   kf_estimate_by_table    saga, strsaga, dynasaga,      the table                      u: n/W, 1, u's in the table, renewed
  *                           table
  *   kf_estimate_continual   csvrg                         those at x_prev, but i's       u: (i-1)/W, 0, the one at x_prev;

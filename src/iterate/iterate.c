@@ -70,6 +70,7 @@ bool kf_iterate_prepare(struct kf_task *task, unsigned needs)
         return false;
     kf_iterate_moved(task);
     kf_load(task);
+    kf_iterate_check(task);
     return true;
 }
 
@@ -77,6 +78,7 @@ bool kf_iterate_prepare(struct kf_task *task, unsigned needs)
 static bool change_representation(struct kf_task *task)
 {
     struct kf_iterate *iterate = &task->iterate;
+    assert(iterate->may_change && !iterate->mean.under_way);
     kf_read(task);
     iterate->scaled = !iterate->scaled;
     if (!allocate(task)) {
@@ -91,6 +93,7 @@ static bool change_representation(struct kf_task *task)
         kf_clear(&task->problem, iterate->mean.vector);
     kf_iterate_moved(task);
     kf_load(task);
+    kf_iterate_check(task);
     return true;
 }
 
@@ -103,6 +106,26 @@ void kf_iterate_suit(struct kf_task *task)
     double filled = (double)task->problem.points.entries / (double)count / (double)task->problem.objective.slots;
     if ((iterate->scaled ? filled > 0.5 : filled < 0.4) && !change_representation(task))
         task->problem.objective.memory_failed = true;
+}
+
+void kf_iterate_check(const struct kf_task *task)
+{
+#ifndef NDEBUG
+    const struct kf_iterate *iterate = &task->iterate;
+    const struct kf_lazy *lazy = &iterate->lazy;
+    bool hidden = task->problem.objective.hidden, needs_drift = iterate->needs & KF_NEEDS_DRIFT;
+    assert(iterate->scaled ? !iterate->view.dense : iterate->view.dense == iterate->x && iterate->x);
+    assert(!iterate->scaled || (lazy->lanes.v && lazy->lanes.v == (hidden ? lazy->v : lazy->pairs)));
+    assert(!iterate->scaled || !needs_drift || lazy->lanes.m);
+    assert(iterate->scaled || !needs_drift || iterate->drift);
+    assert(iterate->scaled || !(iterate->needs & KF_NEEDS_BEFORE) || iterate->before_x);
+    assert(iterate->norms.kept == (iterate->scaled && !kf_domain_is_whole(&task->problem.domain)));
+    assert(iterate->mean.vector || !(iterate->needs & KF_NEEDS_AVERAGE || iterate->mean.under_way));
+    assert(iterate->mean.count <= iterate->mean.capacity);
+    assert(iterate->temporary || iterate->mean.vector); /* something to lend */
+#else
+    (void)task;
+#endif
 }
 
 void kf_iterate_free(struct kf_iterate *iterate)
@@ -146,16 +169,19 @@ void kf_give_back(struct kf_task *task, double *vector)
 void kf_drift_recompute(struct kf_task *task, size_t count, double *remembered)
 {
     struct kf_iterate *iterate = &task->iterate;
+    assert(iterate->needs & KF_NEEDS_DRIFT && count <= task->problem.points.count);
     double *sum = iterate->scaled ? kf_borrow(task) : iterate->drift;
     kf_gradient_sum(&task->problem.objective, kf_read(task), count, sum, remembered, task->vectors.factors[0]);
     if (iterate->scaled) {
         kf_scaled_set_drift(task, sum);
         kf_give_back(task, sum);
     }
+    kf_iterate_check(task);
 }
 
 void kf_drift_add(struct kf_task *task, double scale, size_t point, const double *factors)
 {
+    assert(task->iterate.needs & KF_NEEDS_DRIFT && point < task->problem.points.count);
     if (task->iterate.scaled)
         kf_scaled_drift_add(task, scale, point, factors);
     else
@@ -180,6 +206,7 @@ struct kf_pair kf_iterate_dots(const struct kf_task *task, size_t point)
 void kf_drift_read(struct kf_task *task, double *drift)
 {
     const struct kf_iterate *iterate = &task->iterate;
+    assert(iterate->needs & KF_NEEDS_DRIFT);
     kf_iterate_write(task);
     for (size_t k = 0; k < kf_size(&task->problem); k++)
         drift[k] = iterate->scaled ? iterate->lazy.lanes.m[k * iterate->lazy.lanes.stride] : iterate->drift[k];

@@ -57,6 +57,8 @@ bool kf_iterate_prepare(struct kf_task *task, unsigned needs);
  * dense where the mean row fills more than half of x, scaled otherwise. Looks now and then; cheap to call at every stage. */
 void kf_iterate_suit(struct kf_task *task);
 void kf_iterate_free(struct kf_iterate *iterate);
+/* Asserts what must hold of it between two operations. O(1). */
+void kf_iterate_check(const struct kf_task *task);
 /* Writes what waits to be written, and forgets what was computed ahead. Before points leave, since these are known by their numbers;
  * before and after a stage, so that it does not matter whether the fit was stored and read again between two. */
 void kf_iterate_write(struct kf_task *task);

@@ -131,4 +131,5 @@ void kf_average_end(struct kf_task *task)
     else
         kf_copy(&task->problem, iterate->x, iterate->mean.vector);
     iterate->mean.under_way = false;
+    kf_iterate_check(task);
 }

@@ -1,5 +1,6 @@
 #include "iterate/norms.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "iterate/scaled.h"
@@ -20,6 +21,7 @@ void kf_norms_measure(struct kf_task *task)
 void kf_norms_follow(struct kf_task *task, double vv, double vm, double mm)
 {
     struct kf_norms *norms = &task->iterate.norms;
+    assert(norms->kept);
     kf_norms_add(norms, vv, vm, mm);
     norms->peak = fmax(norms->peak, norms->vv);
     if (norms->vv < 1e-4 * norms->peak)

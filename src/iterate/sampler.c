@@ -1,5 +1,7 @@
 /* Points drawn ahead of their use. */
 #include "iterate/task.h"
+
+#include <assert.h>
 #include "objective/deferred.h"
 
 #define AHEAD 8 /* speed: bench/tuning.md */
@@ -9,6 +11,7 @@ static void draw_ahead(struct kf_task *task)
 {
     struct kf_sampler *sampler = &task->iterate.sampler;
     const struct kf_points *points = &task->problem.points;
+    assert(sampler->left > 0 && sampler->drawn - sampler->taken < KF_AHEAD_MOST);
     size_t drawn = kf_random_below(&task->stage.random, sampler->bound);
     sampler->ring[sampler->drawn % KF_AHEAD_MOST] = drawn;
     kf_points_prefetch_place(points, drawn);
@@ -28,6 +31,7 @@ size_t kf_sampler_foresee(const struct kf_task *task, uint64_t bound)
 
 void kf_sampler_start(struct kf_task *task, uint64_t bound, uint64_t count, const double *table)
 {
+    assert((bound > 0 || count == 0) && bound <= task->problem.points.count);
     struct kf_sampler *sampler = &task->iterate.sampler;
     sampler->left = count;
     sampler->bound = bound;
@@ -67,5 +71,6 @@ size_t kf_sampler_next(struct kf_task *task)
     kf_sampler_refill(task);
     if (task->iterate.view.deferred)
         prepare_ahead(task);
+    assert(sampler->taken < sampler->drawn);
     return sampler->ring[sampler->taken++ % KF_AHEAD_MOST];
 }

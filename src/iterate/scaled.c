@@ -1,5 +1,6 @@
 #include "iterate/scaled.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "objective/deferred.h"
@@ -64,6 +65,7 @@ static void update_with_norms(struct kf_task *task, const keepfit_row *row, doub
                               const double *factors)
 {
     struct kf_iterate *iterate = &task->iterate;
+    assert(iterate->lazy.pairs);
     size_t outputs = task->problem.objective.outputs, lead = task->problem.objective.free > 0;
     double vv = 0, vm = 0, mm = 0;
     for (size_t e = 0; e < row->count; e++) {
@@ -137,6 +139,7 @@ static void hold_free(struct kf_task *task, double s, double c, double drift)
 static void multiply_out(struct kf_task *task, double s, double c)
 {
     struct kf_iterate *iterate = &task->iterate;
+    assert(!(iterate->needs & KF_NEEDS_BEFORE) || s != 0); /* v is what the iterate before is made of */
     kf_scaled_write(task);
     kf_mean_let_go(task);
     for (size_t k = 0; k < kf_size(&task->problem); k++)
@@ -170,6 +173,7 @@ static void project_on_ball(struct kf_task *task)
 {
     struct kf_view *view = &task->iterate.view;
     const struct kf_norms *norms = &task->iterate.norms;
+    assert(task->problem.domain.first > 0);
     kf_norms_count_step(task);
     double radius = task->problem.domain.first, square = kf_norms_square(norms, view->s, view->c);
     if (square <= radius * radius)

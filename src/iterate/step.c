@@ -96,8 +96,10 @@ static void plain_along(struct kf_task *task, double step, double drift_scale, c
 
 void kf_step_along(struct kf_task *task, double step, double drift_scale, const struct kf_term *terms, size_t count)
 {
+    assert(count <= KF_TERMS_MOST && (drift_scale == 0 || task->iterate.needs & KF_NEEDS_DRIFT));
     task->stage.steps++;
     (task->iterate.scaled ? kf_scaled_step : plain_along)(task, step, drift_scale, terms, count);
+    kf_iterate_check(task);
 }
 
 /* The formula with its terms: on the dense iterate it is the reference. */
@@ -152,6 +154,7 @@ void kf_steps(struct kf_task *task, const struct kf_course *course)
 {
     size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
     const struct kf_step_path *path = path_of_course(task, course);
+    assert(course->estimator.count > 0);
     kf_sampler_start(task, course->bound, course->count, course->table);
     if (path) {
         path->course(task, course);
@@ -163,5 +166,20 @@ void kf_steps(struct kf_task *task, const struct kf_course *course)
         estimator.sample[0].point = drawn;
         estimator.sample[0].remembered = course->table ? course->table + drawn * each : NULL;
         kf_step(task, course->step, &estimator);
+    }
+}
+
+void kf_steps_anchored(struct kf_task *task, const double *snapshot, double step, uint64_t count)
+{
+    struct kf_objective *objective = &task->problem.objective;
+    size_t i = task->problem.points.count;
+    double *then = task->vectors.factors[KF_SAMPLES_MOST];
+    struct kf_view there = kf_dense_view(snapshot);
+    struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
+    kf_sampler_start(task, i, count, NULL);
+    for (uint64_t t = 0; t < count; t++) {
+        estimator = kf_estimate_at(estimator, kf_sampler_next(task), then);
+        kf_factors(objective, &there, estimator.sample[0].point, then);
+        kf_step(task, step, &estimator);
     }
 }

@@ -35,6 +35,8 @@ extern const struct kf_step_path kf_scaled_path, kf_whole_path, kf_stride_path, 
 /* One step, and those of a course: one FO a sample, whatever is remembered. */
 void kf_step(struct kf_task *task, double step, const struct kf_estimator *estimator);
 void kf_steps(struct kf_task *task, const struct kf_course *course);
+/* Those of SVRG over all points: the drift is the gradient sum at the snapshot, where a drawn point's gradient is computed anew. 2 FOs. */
+void kf_steps_anchored(struct kf_task *task, const double *snapshot, double step, uint64_t count);
 
 /* ---- what paths are made of ---- */
 

@@ -58,6 +58,8 @@ static void archive_iterate(struct kf_task *task, struct kf_archive *archive)
                      (iterate->temporary || iterate->mean.vector);
     kf_archive_require(archive, has_form && has_norms && has_needs);
     kf_iterate_moved(task);
+    if (archive->status == KEEPFIT_OK)
+        kf_iterate_check(task);
 }
 
 /* Makes room for as many numbers as are still to come, at least. */

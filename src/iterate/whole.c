@@ -10,6 +10,8 @@
  * Where many steps are made at once they are computed in the same pass that moves x. */
 #include "iterate/step.h"
 
+#include <assert.h>
+
 #include "kernels/kernels.h"
 
 static bool is_whole(const struct kf_task *task)
@@ -49,6 +51,7 @@ static bool whole_fits(const struct kf_task *task, const struct kf_estimator *es
 
 static void step_whole(struct kf_task *task, double step, const struct kf_estimator *estimator)
 {
+    assert(whole_fits(task, estimator));
     struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
     const struct kf_sample *samples = estimator->sample;
@@ -85,6 +88,24 @@ const struct kf_step_path kf_whole_path = {
     .step = step_whole,
 };
 
+static bool fits_all(const struct kf_task *task, const struct kf_course *course)
+{
+    const struct kf_points *points = &task->problem.points;
+    return course->count > 0 && is_whole(task) && kf_domain_is_whole(&task->problem.domain) &&
+           points->entries == (uint64_t)points->count * kf_size(&task->problem);
+}
+
+static bool stride_fits(const struct kf_task *task, const struct kf_course *course)
+{
+    return course->estimator.count == 1 && fits_all(task, course);
+}
+
+static bool stride_both_fits(const struct kf_task *task, const struct kf_course *course)
+{
+    const struct kf_sample *samples = course->estimator.sample;
+    return course->estimator.count == 2 && samples[0].drift == 0 && samples[1].drift == 0 && fits_all(task, course);
+}
+
 static void count_steps(struct kf_task *task, const struct kf_course *course)
 {
     task->problem.objective.fo += course->count * course->estimator.count;
@@ -94,6 +115,7 @@ static void count_steps(struct kf_task *task, const struct kf_course *course)
 /* One drawn point a step. */
 static void stride(struct kf_task *task, const struct kf_course *course)
 {
+    assert(stride_fits(task, course));
     const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
     const struct kf_place *places = task->problem.points.place;
@@ -121,6 +143,7 @@ static void stride(struct kf_task *task, const struct kf_course *course)
  * the row that comes next is known from the side of that row. */
 static void stride_both(struct kf_task *task, const struct kf_course *course)
 {
+    assert(stride_both_fits(task, course));
     const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
     const struct kf_place *places = task->problem.points.place, *other = &places[course->estimator.sample[1].point];
@@ -151,24 +174,6 @@ static void stride_both(struct kf_task *task, const struct kf_course *course)
         z_other = keep * on_x + drift * on_m + first * on_row + second * on_self;
         on_row = on[3];
     }
-}
-
-static bool fits_all(const struct kf_task *task, const struct kf_course *course)
-{
-    const struct kf_points *points = &task->problem.points;
-    return course->count > 0 && is_whole(task) && kf_domain_is_whole(&task->problem.domain) &&
-           points->entries == (uint64_t)points->count * kf_size(&task->problem);
-}
-
-static bool stride_fits(const struct kf_task *task, const struct kf_course *course)
-{
-    return course->estimator.count == 1 && fits_all(task, course);
-}
-
-static bool stride_both_fits(const struct kf_task *task, const struct kf_course *course)
-{
-    const struct kf_sample *samples = course->estimator.sample;
-    return course->estimator.count == 2 && samples[0].drift == 0 && samples[1].drift == 0 && fits_all(task, course);
 }
 
 const struct kf_step_path kf_stride_path = {

@@ -1,5 +1,6 @@
 #include "method/constants.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ double kf_constant_lipschitz(const struct kf_problem *problem, struct kf_lipschi
     for (; lipschitz->counted < problem->points.count; lipschitz->counted++)
         lipschitz->slope_most = fmax(lipschitz->slope_most, kf_slope_most(objective, lipschitz->counted, radius));
     double share = (double)problem->points.count * kf_inverse_weight(objective);
+    assert(lipschitz->counted == problem->points.count && lipschitz->slope_most >= 0);
     return lipschitz->slope_most * share + 2 * objective->lambda * radius;
 }
 
@@ -84,6 +86,7 @@ keepfit_status kf_step_read(const keepfit_options *options, struct kf_step_size 
 
 double kf_step_fixed(const struct kf_problem *problem, const struct kf_step_size *step)
 {
+    assert(step->rule == KF_STEP_CONSTANT || step->rule == KF_STEP_SHARE);
     if (step->rule == KF_STEP_CONSTANT)
         return step->value;
     double smoothness = kf_constant_smoothness(problem);

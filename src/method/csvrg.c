@@ -24,6 +24,7 @@
  * space when lambda is small, so it is capped at 1/L there; inside a bounded domain, or with --step paper, it is as printed. */
 #include "method/csvrg.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,6 +100,7 @@ static double beta_of(const struct kf_problem *problem)
 double kf_csvrg_output_weight(const struct kf_problem *problem, uint64_t t)
 {
     double weight = (double)t + beta_of(problem) - 1;
+    assert(!(weight < 0));                /* so that the output is a convex combination */
     return isfinite(weight) ? weight : 1; /* beta is infinite without strong convexity: all weights alike */
 }
 
@@ -126,6 +128,7 @@ static struct kf_estimator estimator_of(const struct kf_problem *problem)
 struct kf_estimator kf_csvrg_estimator(const struct kf_problem *problem, const struct kf_csvrg *csvrg, size_t u)
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
+    assert(u + 1 < problem->points.count);
     return kf_estimate_at(estimator_of(problem), u, csvrg->remembered + u * each);
 }
 
@@ -202,6 +205,7 @@ static void first_stage(struct kf_task *task, struct kf_csvrg *csvrg)
 /* The anchor moves to the current output; the drift is computed there over the first `count` points. */
 static void move_anchor(struct kf_task *task, struct kf_csvrg *csvrg, size_t count)
 {
+    assert(count > 0 && count <= task->problem.points.count);
     kf_copy(&task->problem, csvrg->anchor, kf_read(task));
     kf_drift_recompute(task, count, csvrg->remembered);
     csvrg->previous = count;
@@ -214,6 +218,7 @@ static void take_newest(struct kf_task *task, struct kf_csvrg *csvrg)
     size_t newest = task->problem.points.count - 1,
            each = task->problem.objective.type->factor_count(&task->problem.objective);
     double *factors = csvrg->remembered + newest * each;
+    assert(csvrg->previous > 0 && csvrg->remembered_capacity >= (newest + 1) * each);
     kf_factors(&task->problem.objective, &anchor, newest, factors);
     kf_drift_add(task, 1, newest, factors);
 }
@@ -263,6 +268,7 @@ static void csvrg_leave(struct kf_task *task, void *state, size_t j)
     size_t count = task->problem.points.count,
            each = task->problem.objective.type->factor_count(&task->problem.objective);
     kf_lipschitz_leave(&csvrg->lipschitz);
+    assert(j < count && csvrg->previous <= count);
     if (!has_table(csvrg))
         return;
     csvrg->previous--;

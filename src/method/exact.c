@@ -7,6 +7,7 @@
  * number of points has grown by half, and when so many points have come at once that this is cheaper than to update it.
  *
  * Inside a domain the quadratic is minimised by projected gradients (optimum/quadratic_solver.h). */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static keepfit_status exact_create(struct kf_task *task, void *state, keepfit_er
 /* Moves the matrices to a larger stride; new rows and columns are 0. */
 static bool set_stride(struct exact *exact, size_t stride)
 {
+    assert(stride >= exact->stride);
     double *second = kf_allocate(stride * stride, sizeof *second);
     double *factor = kf_allocate(stride * stride, sizeof *factor);
     if (!second || !factor) {
@@ -87,6 +89,7 @@ static bool grow(struct exact *exact, size_t size)
 /* Point j joins S and q, or leaves them with sign -1. */
 static void add_point(struct kf_task *task, struct exact *exact, size_t j, double sign)
 {
+    assert(j < task->problem.points.count && (sign == 1 || sign == -1));
     struct kf_objective *objective = &task->problem.objective;
     keepfit_row row = kf_points_row(&task->problem.points, j);
     double weight = sign * task->problem.points.place[j].weight, target = task->problem.points.place[j].target;
@@ -107,6 +110,7 @@ static void add_point(struct kf_task *task, struct exact *exact, size_t j, doubl
 /* The Cholesky factor of M + v v' from that of M, by Givens rotations; v is destroyed. */
 static void update_factor(struct exact *exact, size_t size, double *v)
 {
+    assert(exact->factor_size == size && size <= exact->stride);
     for (size_t k = 0; k < size; k++) {
         if (v[k] == 0)
             continue;
@@ -156,6 +160,7 @@ static bool make_factor(const struct kf_problem *problem, struct exact *exact, d
 static bool refresh_factor(struct kf_task *task, struct exact *exact, double diagonal)
 {
     size_t size = kf_size(&task->problem), count = task->problem.points.count;
+    assert(exact->behind <= count);
     bool outgrown = diagonal > GROWTH_MOST * exact->factor_diagonal ||
                     (double)count - 1 > GROWTH_MOST * (double)exact->factor_points;
     if (exact->factor_size != size || (outgrown && exact->behind) || exact->behind > 1 + size / 4)
@@ -267,6 +272,7 @@ static void sum_anew(struct kf_task *task, struct exact *exact)
  * (docs/guarantee.md, Theorem 25 (exact)). */
 static void complete(struct kf_task *task, struct exact *exact, double diagonal)
 {
+    assert(!exact->stale && exact->operations >= 0 && !(exact->square_peak < 0));
     size_t size = kf_size(&task->problem);
     double scale = 2 * kf_inverse_weight(&task->problem.objective), along = sqrt(exact->square_peak),
            *doubt = task->vectors.doubt;

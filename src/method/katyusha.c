@@ -10,6 +10,7 @@
  *
  * y, z and x mix every coordinate at every step, and y keeps less than half of itself: there is no lazy form that
  * does not lose its digits within an epoch, so the iterate is dense. The output is the last snapshot. S = 10, T = 100 as in the CSVRG paper. With --step the given step replaces 1/(3L). */
+#include <assert.h>
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -68,6 +69,7 @@ static void estimate(struct kf_task *task, struct katyusha *katyusha, double mea
 static void add_to_average(struct kf_task *task, struct katyusha *katyusha, double weight)
 {
     katyusha->average_weight += weight;
+    assert(!(weight < 0));
     double share = weight / katyusha->average_weight;
     if (share == 1)
         kf_copy(&task->problem, katyusha->average, katyusha->y);
@@ -84,6 +86,7 @@ static void epoch(struct kf_task *task, struct katyusha *katyusha)
     if (!(tau1 > 0))
         tau1 = 0.5; /* nothing strongly convex: Katyusha with the largest momentum that is stable */
     double long_step = short_step / tau1, weight = 1;
+    assert(tau1 > 0 && tau1 <= 0.5); /* x is a convex combination */
     size_t size = kf_size(&task->problem);
     kf_gradient_sum(objective, task->iterate.x, task->problem.points.count, katyusha->sum, NULL,
                     task->vectors.factors[0]);

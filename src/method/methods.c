@@ -1,13 +1,11 @@
 /* The table of methods, and the choice that "auto" makes. */
+#include <assert.h>
 #include <string.h>
 
 #include "certificate/curvature.h"
 #include "method/csvrg.h"
 #include "method/method.h"
 #include "optimum/products.h"
-
-extern const struct kf_method kf_gd, kf_sgd, kf_sgd_sparse, kf_svrg, kf_saga, kf_sarah, kf_katyusha, kf_strsaga,
-    kf_dynasaga, kf_ssvrg_method, kf_exact, kf_refit, kf_quadratic_method, kf_table;
 
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
@@ -17,12 +15,30 @@ static const struct kf_method automatic = {
     .holds_epsilon = true,
 };
 
-static const struct kf_method *const methods[] = {
-    &automatic,   &kf_csvrg_method, &kf_gd,    &kf_sgd,      &kf_sgd_sparse,
-    &kf_svrg,     &kf_saga,         &kf_sarah, &kf_katyusha, &kf_strsaga,
-    &kf_dynasaga, &kf_ssvrg_method, &kf_exact, &kf_refit,    &kf_quadratic_method,
-    &kf_table,
-};
+/* A row a method, in the order in which they are listed; its record is in the file of that name. */
+#define METHODS(ROW)                                                                                                   \
+    ROW(kf_csvrg_method)                                                                                               \
+    ROW(kf_gd)                                                                                                         \
+    ROW(kf_sgd)                                                                                                        \
+    ROW(kf_sgd_sparse)                                                                                                 \
+    ROW(kf_svrg)                                                                                                       \
+    ROW(kf_lsvrg)                                                                                                      \
+    ROW(kf_saga)                                                                                                       \
+    ROW(kf_sarah)                                                                                                      \
+    ROW(kf_katyusha)                                                                                                   \
+    ROW(kf_strsaga)                                                                                                    \
+    ROW(kf_dynasaga)                                                                                                   \
+    ROW(kf_ssvrg_method)                                                                                               \
+    ROW(kf_exact)                                                                                                      \
+    ROW(kf_refit)                                                                                                      \
+    ROW(kf_quadratic_method)                                                                                           \
+    ROW(kf_table)
+
+#define DECLARE(record) extern const struct kf_method record;
+METHODS(DECLARE)
+
+#define ADDRESS(record) &record,
+static const struct kf_method *const methods[] = {&automatic, METHODS(ADDRESS)};
 
 /* Where no curvature is known, Newton's method beats sampled steps up to about this many. */
 #define FEW_COORDINATES 256 /* speed: bench/tuning.md */
@@ -74,6 +90,8 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
 const struct kf_method *kf_method_rival(const struct kf_problem *problem, const struct kf_method *chosen)
 {
     const struct kf_objective *objective = &problem->objective;
+    assert(chosen->settle || !(objective->lambda > 0) ||
+           objective->hidden); /* auto keeps promises where there are any */
     if (!objective->loss || objective->free)
         return NULL; /* sampled steps find an intercept slowly */
     if (chosen == &kf_quadratic_method || chosen == &kf_refit)

@@ -1,5 +1,6 @@
 #include "method/prefix.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -25,6 +26,7 @@ bool kf_prefix_begin(struct kf_task *task, struct kf_prefix *prefix)
 void kf_prefix_take(struct kf_task *task, struct kf_prefix *prefix)
 {
     size_t next = prefix->count++, each = task->problem.objective.type->factor_count(&task->problem.objective);
+    assert(next < task->problem.points.count && prefix->table_capacity >= prefix->count * each && !prefix->stale);
     prefix->weight += task->problem.points.place[next].weight;
     memset(prefix->table + next * each, 0, each * sizeof *prefix->table);
 }
@@ -34,6 +36,7 @@ void kf_prefix_leave(struct kf_task *task, struct kf_prefix *prefix, size_t j)
     size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
     if (j >= prefix->count)
         return;
+    assert(prefix->count <= task->problem.points.count);
     if (!prefix->stale)
         kf_drift_add(task, -1, j, prefix->table + j * each);
     prefix->weight -= task->problem.points.place[j].weight;
@@ -52,6 +55,7 @@ void kf_prefix_archive(struct kf_task *task, struct kf_prefix *prefix, struct kf
 struct kf_estimator kf_prefix_estimator(const struct kf_problem *problem, const struct kf_prefix *prefix, size_t u)
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
+    assert(u < prefix->count && !prefix->stale);
     return kf_estimate_at(kf_estimate_by_table(prefix->count, inverse_weight(prefix)), u, prefix->table + u * each);
 }
 
@@ -63,6 +67,7 @@ void kf_prefix_step(struct kf_task *task, struct kf_prefix *prefix, double step,
 
 void kf_prefix_draw(struct kf_task *task, struct kf_prefix *prefix, double step, uint64_t steps)
 {
+    assert((prefix->count > 0 || steps == 0) && !prefix->stale);
     kf_steps(task, &(struct kf_course){.step = step,
                                        .estimator = kf_estimate_by_table(prefix->count, inverse_weight(prefix)),
                                        .bound = prefix->count,

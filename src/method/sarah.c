@@ -6,6 +6,8 @@
  * v tracks the loss's gradient; the regulariser, common to all f_u, is applied exactly. Departure: the next epoch starts
  * from the last iterate, not from one drawn at random among them. S = 10, T = 100, step 1/(3L). */
 #include "iterate/step.h"
+
+#include <assert.h>
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -32,6 +34,7 @@ static keepfit_status sarah_stage(struct kf_task *task, void *state, keepfit_err
     struct sarah *sarah = state;
     struct kf_objective *objective = &task->problem.objective;
     size_t i = task->problem.points.count;
+    assert(i > 0 && task->iterate.needs & KF_NEEDS_BEFORE);
     double step = kf_step_fixed(&task->problem, &sarah->step);
     struct kf_estimator drift_alone = {.drift_scale = kf_inverse_weight(objective)};
     double *then = task->vectors.factors[KF_SAMPLES_MOST];

@@ -8,6 +8,7 @@
  * --setting theory, alpha = epsilon/(2 |D| G) (the theorem prints 1/(2|D|G), its proof uses epsilon) and T = 4 G^2 / (epsilon mu)
  * with the step 1/(mu t). In the whole space the printed step 1/(lambda t), which starts at 1/lambda, is capped at 1/L unless
  * --step paper asks for it. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -93,6 +94,7 @@ static keepfit_status stage(struct kf_task *task, void *state, keepfit_error *er
     uint64_t steps = steps_needed(task, sgd);
     kf_sampler_start(task, i, steps, NULL);
     bool several = steps > 1; /* the mean of one iterate is itself */
+    assert(steps > 0 && sgd->previous <= i);
     if (several)
         kf_average_begin(task);
     for (uint64_t t = 1; t <= steps; t++) {

@@ -17,6 +17,7 @@
  * lambda = 0 needs --convexity. */
 #include "method/ssvrg.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -64,6 +65,7 @@ static void gather(struct kf_task *task, struct kf_ssvrg *ssvrg)
     size_t newest = task->problem.points.count - 1;
     struct kf_view anchor = kf_dense_view(ssvrg->anchor);
     double *factors = task->vectors.factors[0];
+    assert(ssvrg->left == 0);
     kf_factors(&task->problem.objective, &anchor, newest, factors);
     kf_drift_add(task, 1, newest, factors);
     ssvrg->gathered++;
@@ -76,6 +78,7 @@ struct kf_estimator kf_ssvrg_estimator(struct kf_task *task, const struct kf_ssv
 {
     struct kf_view anchor = kf_dense_view(ssvrg->anchor);
     kf_factors(&task->problem.objective, &anchor, u, then);
+    assert(ssvrg->gathered > 0);
     struct kf_estimator estimator =
         kf_estimate_anchored(task->problem.points.count, kf_inverse_weight(&task->problem.objective));
     estimator.drift_scale = estimator.sample[0].scale / (double)ssvrg->gathered; /* the mean is over those alone */

@@ -5,6 +5,8 @@
  *
  * The next snapshot is the last iterate (option I of that paper). S = 10, T = 100, step 1/(3L) as in the CSVRG paper. */
 #include "iterate/step.h"
+
+#include <assert.h>
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
@@ -30,20 +32,11 @@ static keepfit_status svrg_stage(struct kf_task *task, void *state, keepfit_erro
 {
     (void)error;
     struct svrg *svrg = state;
-    struct kf_objective *objective = &task->problem.objective;
-    size_t i = task->problem.points.count;
-    double step = kf_step_fixed(&task->problem, &svrg->step), *then = task->vectors.factors[KF_SAMPLES_MOST];
-    struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
-    struct kf_view snapshot = kf_dense_view(svrg->snapshot);
+    assert(task->problem.points.count > 0 && task->iterate.needs & KF_NEEDS_DRIFT);
     for (uint64_t s = 0; s < svrg->outer; s++) {
         kf_copy(&task->problem, svrg->snapshot, kf_read(task));
-        kf_drift_recompute(task, i, NULL);
-        kf_sampler_start(task, i, svrg->inner, NULL);
-        for (uint64_t t = 0; t < svrg->inner; t++) {
-            estimator = kf_estimate_at(estimator, kf_sampler_next(task), then);
-            kf_factors(objective, &snapshot, estimator.sample[0].point, then);
-            kf_step(task, step, &estimator);
-        }
+        kf_drift_recompute(task, task->problem.points.count, NULL);
+        kf_steps_anchored(task, svrg->snapshot, kf_step_fixed(&task->problem, &svrg->step), svrg->inner);
     }
     return KEEPFIT_OK;
 }

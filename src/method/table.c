@@ -15,6 +15,7 @@
  *
  * In the whole space |m/W + 2 lambda x|^2 follows |m|^2, m.x and |x|^2, which a new point changes in O(nnz); they are computed
  * anew when x has moved, and before rounding adds up. */
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,6 +87,11 @@ static bool has_products(const struct kf_problem *problem)
     return kf_domain_is_whole(&problem->domain) && !problem->objective.free && kf_is_single(&problem->objective);
 }
 
+static bool is_proved(const struct kf_problem *problem)
+{
+    return problem->options->guarantee == KF_GUARANTEE_PROVED;
+}
+
 /* What the gradient m/W + 2 lambda x may be off by, as a length. */
 static double doubt_of(const struct kf_problem *problem, const struct table *table)
 {
@@ -96,6 +102,7 @@ static double doubt_of(const struct kf_problem *problem, const struct table *tab
 /* The bound from all of m and x, or, where it is not to be proved, an estimate. */
 static double measure(struct kf_task *task, struct table *table, bool proves)
 {
+    assert(!(proves && table->stale && is_proved(&task->problem))); /* m has to be the gradient sum at x */
     const double *x = kf_read(task);
     double *gradient = kf_borrow(task);
     size_t size = kf_size(&task->problem), free = task->problem.objective.free;
@@ -190,6 +197,7 @@ static void walk(struct kf_task *task, struct table *table, uint64_t steps)
 /* The step was too long: x is where the walk began again, the table is filled there, and steps are shorter from now on. */
 static void go_back(struct kf_task *task, struct table *table)
 {
+    assert(table->stale);
     kf_read(task);
     kf_copy(&task->problem, task->iterate.x, table->before);
     kf_load(task);
@@ -286,7 +294,7 @@ static void tell_goal(struct kf_task *task, struct table *table, bool exact)
 /* Makes m exact where that was asked for, and looks where that leaves us. */
 static void make_exact(struct kf_task *task, struct table *table)
 {
-    bool proves = task->problem.options->guarantee == KF_GUARANTEE_PROVED;
+    bool proves = is_proved(&task->problem);
     if (proves && table->stale)
         fill(task, table);
     table->now.bound = measure(task, table, proves);
@@ -311,9 +319,8 @@ static void begin(struct kf_task *task, struct table *table)
 /* The bound would do if it were not for what rounding has left of points that came and went: then the table is filled anew. */
 static void clear_up(struct kf_task *task, struct table *table)
 {
-    if (table->stale || !table->taken || table->now.bound <= table->now.target ||
-        task->problem.options->guarantee != KF_GUARANTEE_PROVED || !kf_affords(task, task->problem.points.count) ||
-        !(measure(task, table, false) <= table->now.target))
+    if (table->stale || !table->taken || table->now.bound <= table->now.target || !is_proved(&task->problem) ||
+        !kf_affords(task, task->problem.points.count) || !(measure(task, table, false) <= table->now.target))
         return;
     fill(task, table);
     table->now.bound = measure(task, table, true);
@@ -328,6 +335,8 @@ static keepfit_status table_settle(struct kf_task *task, void *state, struct kf_
         return kf_fail_memory(error);
     if (!table->filled)
         begin(task, table);
+    else if (table->stale && is_proved(&task->problem))
+        fill(task, table); /* it is from a fit that estimates were enough for */
     table->now.target = kf_goal_target(&table->goal, &task->problem, table->xx);
     table->now.bound = bound_now(task, table);
     clear_up(task, table);
@@ -344,8 +353,7 @@ static keepfit_status table_settle(struct kf_task *task, void *state, struct kf_
         make_exact(task, table);
         take_note(&progress, table->now.bound);
     }
-    bool proves = task->problem.options->guarantee == KF_GUARANTEE_PROVED;
-    table->now.proof = proves ? KF_PROOF_GRADIENT : KF_PROOF_ESTIMATE;
+    table->now.proof = is_proved(&task->problem) ? KF_PROOF_GRADIENT : KF_PROOF_ESTIMATE;
     *outcome = table->now;
     if (!kf_bounds_gap(&task->problem)) { /* an estimate, which proves nothing */
         outcome->bound = NAN;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 #include "stream/scaling.h"
@@ -50,7 +51,7 @@ void keepfit_model_free(keepfit_model *model)
 
 void keepfit_model_describe(const keepfit_model *model, keepfit_description *description)
 {
-    *description = (keepfit_description){
+    const keepfit_description made = {
         .loss = model->loss->name,
         .method = model->method,
         .domain = model->domain,
@@ -73,11 +74,13 @@ void keepfit_model_describe(const keepfit_model *model, keepfit_description *des
         .hidden_intercepts = model->hidden ? model->hidden_intercepts : NULL,
         .hidden_weights = model->hidden ? model->hidden_weights : NULL,
     };
+    KF_GIVE(description, &made);
 }
 
 void keepfit_model_schema(const keepfit_model *model, keepfit_schema *schema)
 {
-    *schema = kf_schema_show(&model->schema);
+    const keepfit_schema shown = kf_schema_show(&model->schema);
+    KF_GIVE(schema, &shown);
 }
 
 /* out = scale * (row . weights) + intercepts */
@@ -140,13 +143,14 @@ keepfit_status keepfit_model_predict(const keepfit_model *model, const keepfit_r
         return KEEPFIT_NO_MEMORY;
     double *units = space ? space : few, *own = scores ? scores : units + model->hidden;
     find_scores(model, row, units, own);
-    *prediction = (keepfit_prediction){.probability = NAN, .outputs = model->outputs};
+    keepfit_prediction made = {.probability = NAN, .outputs = model->outputs};
     if (model->loss->targets == KF_NUMBERS)
-        prediction->value = prediction->margin = own[0];
+        made.value = made.margin = own[0];
     else if (model->loss->targets == KF_TWO_CLASSES)
-        predict_two(model, own[0], prediction);
+        predict_two(model, own[0], &made);
     else
-        predict_many(model, own, prediction);
+        predict_many(model, own, &made);
+    KF_GIVE(prediction, &made);
     free(space);
     return KEEPFIT_OK;
 }

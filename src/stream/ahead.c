@@ -130,7 +130,7 @@ keepfit_status kf_ahead_next(struct kf_ahead *ahead, keepfit_point *point, struc
     }
     *progress = batch->progress[ahead->position];
     if (ahead->position == batch->points.count) {
-        *error = batch->error;
+        kf_error_give(error, &batch->error);
         return batch->end;
     }
     const struct kf_place *place = &batch->points.place[ahead->position];

@@ -123,7 +123,7 @@ static bool see_row(struct kf_csv *reader, struct kf_line line, struct kf_sight 
     size_t column = 0;
     for (bool more = true; more; column++) {
         struct kf_csv_cell cell;
-        keepfit_error unused;
+        keepfit_error unused = {.struct_size = sizeof unused};
         if (kf_csv_cell_next(reader, &line, &at, &cell, &more, &unused) != KEEPFIT_OK ||
             column == reader->columns.count)
             return false;
@@ -153,7 +153,7 @@ static bool is_all_numbers(struct kf_csv *reader, const struct kf_line *line)
     size_t column = 0;
     for (bool more = true; more; column++) {
         struct kf_csv_cell cell;
-        keepfit_error unused;
+        keepfit_error unused = {.struct_size = sizeof unused};
         double value;
         if (kf_csv_cell_next(reader, line, &at, &cell, &more, &unused) != KEEPFIT_OK)
             return false;

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "stream/stream.h"
 
 /* How far the first line of data may lie before the format is taken from what there is. */
@@ -19,7 +20,7 @@ bool kf_format_entry(size_t k, keepfit_entry *entry)
 {
     if (k >= READERS)
         return false;
-    *entry = (keepfit_entry){.name = readers[k]->name, .summary = readers[k]->summary};
+    KF_GIVE(entry, (&(keepfit_entry){.name = readers[k]->name, .summary = readers[k]->summary}));
     return true;
 }
 

@@ -166,7 +166,7 @@ static keepfit_status read_stored(struct kf_source *source, void *buffer, size_t
 static keepfit_status failed(struct kf_source *source, keepfit_error *error)
 {
     if (error)
-        *error = source->failure;
+        kf_error_give(error, &source->failure);
     return source->failure.status;
 }
 

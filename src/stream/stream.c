@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/sized.h"
 #include "objective/loss.h"
 #include "stream/ahead.h"
 #include "stream/format.h"
@@ -343,6 +344,7 @@ static keepfit_stream *allocate(const char *path, const keepfit_options *options
     if (!stream)
         return NULL;
     bool named = kf_classes_open(&stream->classes, schema) && kf_classes_copy(&stream->classes, &stream->schema);
+    stream->error.struct_size = sizeof stream->error;
     stream->options = options ? keepfit_options_copy(options) : keepfit_options_create();
     kf_recipe_open(&stream->recipe, stream->options ? stream->options->max_features : 0);
     stream->path = kf_copy_text(path);
@@ -410,7 +412,7 @@ static keepfit_status open_stream(const char *path, const struct kf_memory *memo
     if (status == KEEPFIT_OK && needs_all(opened->options)) {
         status = keepfit_stream_read_all(opened);
         if (status != KEEPFIT_OK && error)
-            *error = opened->error;
+            kf_error_give(error, &opened->error);
     }
     if (status != KEEPFIT_OK) {
         keepfit_stream_close(opened);
@@ -513,7 +515,7 @@ static uint64_t total_points(const keepfit_stream *stream)
 void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info)
 {
     bool open = stream->source.stored != NULL;
-    *info = (keepfit_stream_info){
+    const keepfit_stream_info made = {
         .name = stream->name,
         .format = stream->reader->name,
         .targets = stream->input.targets,
@@ -533,11 +535,13 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
         .unseen_text = stream->unseen ? stream->recipe.unseen_text : NULL,
         .collisions = stream->collisions,
     };
+    KF_GIVE(info, &made);
 }
 
 void keepfit_stream_schema(const keepfit_stream *stream, keepfit_schema *schema)
 {
-    *schema = kf_schema_show(&stream->schema);
+    const keepfit_schema shown = kf_schema_show(&stream->schema);
+    KF_GIVE(schema, &shown);
 }
 
 const struct kf_scaling *kf_stream_scaling(const keepfit_stream *stream)

@@ -239,7 +239,7 @@ static keepfit_status resume(struct run *run)
     static struct rows rows;
     const unsigned char *bytes = NULL;
     size_t count = 0;
-    keepfit_report before, after;
+    keepfit_report before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
     run->action = "snapshot";
     keepfit_status status = keepfit_fit_snapshot(run->fit, &bytes, &count);
     keepfit_fit *other = status == KEEPFIT_OK ? create(run) : NULL;

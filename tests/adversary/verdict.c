@@ -100,7 +100,7 @@ static bool build(const struct run *run, struct reference *reference)
 static bool read_model(struct run *run, const struct reference *reference, quad *x)
 {
     keepfit_model *model = NULL;
-    keepfit_description description;
+    keepfit_description description = {.struct_size = sizeof description};
     if (keepfit_fit_model(run->fit, &model) != KEEPFIT_OK) {
         run_found(run, FINDING_FAILED, "the model: %s", keepfit_fit_error(run->fit)->message);
         return false;
@@ -313,7 +313,7 @@ static void judge_promise(struct run *run, struct verdict *verdict)
 
 static void judge_measured(struct run *run, struct verdict *verdict, unsigned what)
 {
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_status status = keepfit_fit_measure(run->fit, what, &measured);
     if (status != KEEPFIT_OK && status != KEEPFIT_UNSOLVED) {
         run_found(run, FINDING_FAILED, "measuring: %s", keepfit_fit_error(run->fit)->message);

@@ -8,7 +8,7 @@ import time
 
 from harness import TRACE_HEAD, libsvm, near, numbers, over, read_trace, same, two_classes, without_seconds
 
-METHODS = ("auto", "csvrg", "gd", "sgd", "sgd-sparse", "svrg", "saga", "sarah", "katyusha", "strsaga", "dynasaga", "ssvrg",
+METHODS = ("auto", "csvrg", "gd", "sgd", "sgd-sparse", "svrg", "lsvrg", "saga", "sarah", "katyusha", "strsaga", "dynasaga", "ssvrg",
            "exact", "refit", "quadratic", "table")
 LOSSES = ("squared", "logistic", "huber", "logcosh", "hinge", "squared-hinge", "softmax")
 DOMAINS = ("none", "ball:1", "box:-1:1", "simplex")
@@ -324,7 +324,7 @@ def case_same_seed_same_bits(box, method):
         runs.append((box.read("%d.kf" % k), without_seconds(box.trace("%d.csv" % k))))
     assert runs[0] == runs[1], "the same seed gives another model or trace"
     assert runs[0] == runs[2], "two threads give another model or trace"
-    if method in ("csvrg", "sgd", "sgd-sparse", "svrg", "saga", "sarah", "katyusha", "strsaga", "dynasaga"):
+    if method in ("csvrg", "sgd", "sgd-sparse", "svrg", "lsvrg", "saga", "sarah", "katyusha", "strsaga", "dynasaga"):
         assert runs[0][0] != runs[3][0], "the seed has no effect"
 
 

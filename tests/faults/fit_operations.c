@@ -36,7 +36,7 @@ static void check_left(const struct operation *operation, keepfit_fit *fit, uint
 {
     operations_calm();
     outcome->error = *keepfit_fit_error(fit);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     if (report.points < known || report.points > known + 1)
         note(outcome, "a point was lost");
@@ -80,7 +80,7 @@ static bool remove_one(const struct operation *operation, keepfit_fit *fit, uint
     *known -= outcome->status == KEEPFIT_OK;
     if (outcome->status == KEEPFIT_OK)
         return true;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     bool untouched = report.points == *known;
     check_left(operation, fit, untouched ? *known : *known - 1, untouched, outcome);
@@ -89,7 +89,7 @@ static bool remove_one(const struct operation *operation, keepfit_fit *fit, uint
 
 static bool measure_all(const struct operation *operation, keepfit_fit *fit, uint64_t known, struct outcome *outcome)
 {
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND;
     if (!strstr(operation->settings, "network")) /* which has no optimum that could be computed */
         what |= KEEPFIT_MEASURE_OPTIMUM;
@@ -110,7 +110,7 @@ static void read_model(const struct operation *operation, keepfit_fit *fit, uint
         check_left(operation, fit, known, true, outcome);
         return;
     }
-    keepfit_description about;
+    keepfit_description about = {.struct_size = sizeof about};
     keepfit_model_describe(model, &about);
     add_to_digest(outcome, about.weights,
                   (about.hidden ? about.hidden : about.features) * about.outputs * sizeof *about.weights);
@@ -258,7 +258,7 @@ static bool suits(const char *settings)
 {
     keepfit_options *options = NULL;
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     TAP_NEED(make_options(settings, &options, &error) == KEEPFIT_OK);
     keepfit_status status = keepfit_fit_create(options, &fit, &error);
     keepfit_fit_free(fit);
@@ -294,7 +294,7 @@ size_t fit_operations(struct operation *list, size_t most, size_t share)
         "loss=logistic lambda=0.1 iterate=scaled method=csvrg inner=5 outer=2 domain=ball:1",
     };
     size_t count = 0, pair = 0;
-    keepfit_entry method, loss;
+    keepfit_entry method = {.struct_size = sizeof method}, loss = {.struct_size = sizeof loss};
     for (size_t m = 0; keepfit_family_entry(KEEPFIT_METHODS, m, &method); m++)
         for (size_t l = 0; keepfit_family_entry(KEEPFIT_LOSSES, l, &loss); l++) {
             char settings[128];

@@ -43,7 +43,7 @@ static keepfit_status give_names(keepfit_fit *fit)
 /* Point, removal, names, checkpoint. */
 static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
 {
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     keepfit_point point = point_at(report.stage + 1);
     switch (step) {
@@ -61,7 +61,7 @@ static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
 /* How many steps it takes to get to where the fit is; those that leave no trace count as taken. */
 static size_t steps_behind(keepfit_fit *fit)
 {
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     uint64_t stage = 0, points = 0;
     for (size_t k = 0; k < STEPS; k++) {
@@ -87,7 +87,7 @@ static uint64_t unbroken_digest(size_t steps)
 {
     keepfit_options *options = NULL;
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     TAP_NEED(make_options(PROBLEM, &options, &error) == KEEPFIT_OK);
     TAP_NEED(keepfit_fit_create(options, &fit, &error) == KEEPFIT_OK);
     for (size_t k = 0; k < steps; k++)
@@ -118,7 +118,7 @@ static const char *check_recovery(const struct operation *operation, size_t know
         return "no fit can go on from the journal";
     }
     size_t steps = steps_behind(fit);
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_fit_schema(fit, &schema);
     bool named = known > (size_t)(strchr(story, 'n') - story);
     while (known < STEPS && leaves_no_trace(story[known]))
@@ -147,7 +147,7 @@ static void prepare_nothing(const struct operation *operation)
 static void prepare_journal(const struct operation *operation)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     prepare_nothing(operation);
     TAP_NEED(open_fit(operation, &fit, &error) == KEEPFIT_OK);
     for (size_t k = 0; k + 1 < STEPS; k++)
@@ -242,7 +242,7 @@ static void run_look(const struct operation *operation, struct outcome *outcome)
 static void run_model(const struct operation *operation, struct outcome *outcome)
 {
     keepfit_model *model = NULL;
-    keepfit_description about;
+    keepfit_description about = {.struct_size = sizeof about};
     outcome->status = keepfit_journal_model(operation->path, NULL, &model, &outcome->error);
     if (outcome->status == KEEPFIT_OK) {
         keepfit_model_describe(model, &about);

@@ -79,11 +79,11 @@ static void run_reorder(const struct operation *operation, struct outcome *outco
 
 static void digest_model(struct outcome *outcome, const keepfit_model *model)
 {
-    keepfit_description about;
+    keepfit_description about = {.struct_size = sizeof about};
     keepfit_model_describe(model, &about);
     add_to_digest(outcome, about.weights, about.features * about.outputs * sizeof *about.weights);
     add_to_digest(outcome, about.intercepts, about.outputs * sizeof *about.intercepts);
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_model_schema(model, &schema);
     for (size_t f = 0; schema.feature && f < schema.features; f++)
         add_to_digest(outcome, schema.feature[f], strlen(schema.feature[f]));
@@ -150,7 +150,7 @@ static void run_load(const struct operation *operation, struct outcome *outcome)
 static void predict_rows(const keepfit_model *model, keepfit_stream *stream, struct outcome *outcome)
 {
     keepfit_point point;
-    keepfit_prediction prediction;
+    keepfit_prediction prediction = {.struct_size = sizeof prediction};
     double chance[2];
     bool skipped;
     while ((outcome->status = keepfit_stream_next_row(stream, &point, &skipped)) == KEEPFIT_OK &&

@@ -196,7 +196,7 @@ static uint64_t check_journal(bool sealed, bool ends_early)
         FUZZ_LAW(status == KEEPFIT_CORRUPT && error.status == status && error.message[0]);
         return UINT64_MAX;
     }
-    keepfit_journal_info info;
+    keepfit_journal_info info = {.struct_size = sizeof info};
     keepfit_journal_describe(journal, &info);
     keepfit_point point;
     uint64_t arrival, before = 0, given = 0;
@@ -225,7 +225,7 @@ static void check_fit(uint64_t present, bool sealed)
         FUZZ_LAW(error.status == status && error.message[0]);
         return;
     }
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     FUZZ_LAW(report.points == present || (sealed && present == UINT64_MAX)); /* a checkpoint may hide what is wrong */
     keepfit_point point = point_at(POINTS + 1);

@@ -38,7 +38,7 @@ static void check_finite(const double *numbers, size_t count)
 /* Names are texts, and a class is found by its own. */
 static void check_names(const keepfit_model *model)
 {
-    keepfit_schema schema;
+    keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_model_schema(model, &schema);
     size_t letters = schema.target ? strlen(schema.target) : 0;
     for (size_t f = 0; schema.feature && f < schema.features; f++)
@@ -53,7 +53,7 @@ static void check_names(const keepfit_model *model)
 
 static void check_model(const keepfit_model *model)
 {
-    keepfit_description about;
+    keepfit_description about = {.struct_size = sizeof about};
     keepfit_model_describe(model, &about);
     FUZZ_LAW(about.outputs > 0 && about.loss && isfinite(about.lambda) && isfinite(about.bias));
     check_finite(about.labels, about.classes);
@@ -65,7 +65,7 @@ static void check_model(const keepfit_model *model)
     static const uint32_t index[] = {0, 3, 4000000000u};
     static const double value[] = {1, -0.5, 2};
     keepfit_row row = {.count = 3, .index = index, .value = value};
-    keepfit_prediction prediction;
+    keepfit_prediction prediction = {.struct_size = sizeof prediction};
     FUZZ_LAW(keepfit_model_predict(model, &row, &prediction, NULL) == KEEPFIT_OK);
     FUZZ_LAW(prediction.outputs == about.outputs);
     if (!about.classification)

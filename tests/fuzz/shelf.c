@@ -145,7 +145,7 @@ static int forget_paths(void *context, const char *from, const char *to)
 void shelf_open(struct shelf *shelf)
 {
     *shelf = (struct shelf){.disk = {
-                                .version = KEEPFIT_DISK_VERSION,
+                                .struct_size = sizeof(keepfit_disk),
                                 .context = shelf,
                                 .open = shelf_open_file,
                                 .close = forget_file,

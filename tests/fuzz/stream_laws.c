@@ -89,7 +89,7 @@ static void read_points(keepfit_stream *stream, struct reading *reading, bool as
         check_failure(reading);
     }
     FUZZ_LAW(keepfit_stream_next(stream, &point) == reading->end);
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(stream, &info);
     FUZZ_LAW(info.points == reading->points);
 }

@@ -12,7 +12,7 @@ keepfit_status journal_fit(struct world *world, const char *text, keepfit_fit **
 keepfit_fit *journal_fit_sound(struct world *world, const char *text)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     if (journal_fit(world, text, &fit, &error) != KEEPFIT_OK) {
         printf("Bail out! %s\n", error.message);
         exit(2);

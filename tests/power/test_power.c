@@ -86,7 +86,7 @@ static keepfit_status perform(keepfit_fit *fit, const struct script *script, siz
 /* How many operations the fit has behind it; NOTHING: it is between two, where no fit can be. */
 static size_t position(keepfit_fit *fit, const struct script *script)
 {
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     uint64_t index;
     size_t k = 0;
     keepfit_fit_report(fit, &report);
@@ -151,7 +151,7 @@ static keepfit_fit *create_again(struct run *run)
 {
     keepfit_options *options = options_from(run->options);
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_options_disk(options, &run->world->disk);
     keepfit_status status = keepfit_fit_create(options, &fit, &error);
     keepfit_options_free(options);
@@ -163,8 +163,8 @@ static keepfit_fit *create_again(struct run *run)
 /* Goes on from where the fit is, until the end or the cut. True: the end. */
 static bool go_on(struct run *run, keepfit_fit *fit)
 {
-    keepfit_durability durability;
-    keepfit_report report;
+    keepfit_durability durability = {.struct_size = sizeof durability};
+    keepfit_report report = {.struct_size = sizeof report};
     size_t k = position(fit, run->script);
     keepfit_fit_report(fit, &report);
     if (k == NOTHING && run->script->atomic_blocks)

@@ -416,7 +416,7 @@ struct world *world_create(void)
 {
     struct world *world = calloc(1, sizeof *world);
     TAP_NEED(world);
-    world->disk = (keepfit_disk){.version = KEEPFIT_DISK_VERSION,
+    world->disk = (keepfit_disk){.struct_size = sizeof(keepfit_disk),
                                  .context = world,
                                  .open = disk_open,
                                  .close = disk_close,

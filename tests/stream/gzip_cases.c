@@ -117,7 +117,7 @@ static void expect_format(const char *file, const char *text, const char *format
     keepfit_stream *stream = NULL;
     keepfit_stream_info info = {0};
     keepfit_options *options = make_options("target=none");
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     if (keepfit_stream_open(put_text(file, text), options, &stream, &error) == KEEPFIT_OK)
         keepfit_stream_describe(stream, &info);
     CHECK(info.format && strcmp(info.format, format) == 0, "format of %s is %s", file, format);

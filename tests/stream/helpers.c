@@ -105,7 +105,7 @@ keepfit_options *make_options(const char *settings)
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
         char *value = strchr(word, '=');
         *value++ = '\0';
-        keepfit_error error;
+        keepfit_error error = {.struct_size = sizeof error};
         if (keepfit_options_set(options, word, value, &error) != KEEPFIT_OK)
             printf("# option refused: %s\n", error.message);
     }
@@ -142,7 +142,7 @@ char *dump_rest(keepfit_stream *stream)
     keepfit_status status;
     while ((status = keepfit_stream_next(stream, &point)) == KEEPFIT_OK)
         write_point(to, &point);
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_stream_describe(stream, &info);
     if (status == KEEPFIT_END)
         fprintf(to, "END %llu\n", (unsigned long long)info.skipped);

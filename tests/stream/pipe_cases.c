@@ -45,7 +45,7 @@ static void test_lines(const char *first, const char *settings, const char *half
     int saved = -1, to = pipe_to_input(&saved);
     keepfit_stream *stream = NULL;
     keepfit_options *options = make_options(settings);
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_point point = {.target = -1};
     keepfit_stream_info info = {0};
     send_text(to, first);
@@ -81,7 +81,7 @@ static void test_gzip_pipe(void)
     size_t first = deflater.total_out;
     send_bytes(to, packed, first);
     keepfit_stream *stream = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_point point = {.target = -1};
     bool good = keepfit_stream_open("-", NULL, &stream, &error) == KEEPFIT_OK &&
                 keepfit_stream_next(stream, &point) == KEEPFIT_OK && point.target == 1;

@@ -180,7 +180,7 @@ static void test_reorder(const char *path, const char *settings)
     char seeded[128];
     snprintf(seeded, sizeof seeded, "%s seed=41", settings);
     keepfit_stream *stream = open_stream(path, settings), *again = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     bool good = keepfit_stream_read_all(stream) == KEEPFIT_OK &&
                 keepfit_stream_reorder(stream, 41, &again, &error) == KEEPFIT_OK;
     char *got = good ? dump_rest(again) : strdup(""), *fresh = dump(path, seeded);
@@ -202,9 +202,9 @@ static void test_reorder(const char *path, const char *settings)
 static void test_reordered_names(const char *path)
 {
     keepfit_stream *stream = open_stream(path, "loss=logistic"), *again = NULL;
-    keepfit_stream_info info;
-    keepfit_schema schema;
-    keepfit_error error;
+    keepfit_stream_info info = {.struct_size = sizeof info};
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_error error = {.struct_size = sizeof error};
     bool good = keepfit_stream_read_all(stream) == KEEPFIT_OK &&
                 keepfit_stream_reorder(stream, 41, &again, &error) == KEEPFIT_OK;
     if (good) {
@@ -224,9 +224,9 @@ static void test_reordered_names(const char *path)
 static void test_information(const char *path)
 {
     keepfit_stream *stream = open_stream(path, "");
-    keepfit_stream_info info;
+    keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_point point;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_stream *none = NULL;
     CHECK(keepfit_stream_rewind(stream) == KEEPFIT_USAGE &&
               keepfit_stream_reorder(stream, 1, &none, &error) == KEEPFIT_USAGE,

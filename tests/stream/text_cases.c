@@ -104,7 +104,7 @@ static void test_libsvm_errors(void)
                    "max-features=3 zero-based=true", KEEPFIT_DATA, 1, 7, "index 3 is above 2");
     expect_failure("libsvm: no targets", put_text("far.svm", "1 1:1\n"), "targets=x", KEEPFIT_USAGE, 0, 0, "targets");
     keepfit_stream *stream;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     CHECK(keepfit_stream_open(put_text("bad.svm", "1 1:x\n2 2:2\n"), NULL, &stream, &error) == KEEPFIT_OK,
           "libsvm: options may be NULL");
     keepfit_point point;

@@ -91,7 +91,7 @@ keepfit_options *options_from(const char *text)
 {
     keepfit_options *options = keepfit_options_create();
     char *copy = strdup(text), *save = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     TAP_NEED(options && copy);
     for (char *part = strtok_r(copy, " ", &save); part; part = strtok_r(NULL, " ", &save)) {
         char *equals = strchr(part, '=');
@@ -110,7 +110,7 @@ keepfit_fit *fit_from(const char *text)
 {
     keepfit_options *options = options_from(text);
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     if (keepfit_fit_create(options, &fit, &error) != KEEPFIT_OK) {
         printf("Bail out! %s: %s\n", text, error.message);
         exit(2);

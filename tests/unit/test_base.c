@@ -46,7 +46,7 @@ static void test_statuses(struct tap *tap)
 static void test_options(struct tap *tap)
 {
     keepfit_options *options = keepfit_options_create();
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     bool round_trip = true;
     for (size_t k = 0; keepfit_option_entry(k, &option); k++) {
         char before[256];
@@ -105,7 +105,7 @@ static bool holds_bounds(keepfit_options *options, const keepfit_option *option)
 static void test_types(struct tap *tap)
 {
     keepfit_options *options = keepfit_options_create();
-    keepfit_option option, found;
+    keepfit_option option = {.struct_size = sizeof option}, found = {.struct_size = sizeof found};
     bool bounds = true, types = true, same = true;
     for (size_t k = 0; keepfit_option_entry(k, &option); k++) {
         bool real = option.type == KEEPFIT_REAL, count = option.type == KEEPFIT_COUNT,

@@ -51,7 +51,7 @@ static void extend(keepfit_fit *fit, const struct cloud *cloud, size_t from, siz
 
 static double gap_of(keepfit_fit *fit)
 {
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
     return measured.gap;
 }
@@ -59,7 +59,7 @@ static double gap_of(keepfit_fit *fit)
 /* The report's bound lies between the gap and the target. */
 static bool is_kept(keepfit_fit *fit)
 {
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     return report.bound >= gap_of(fit) - 1e-12 && report.bound <= report.target;
 }
@@ -78,7 +78,7 @@ static void test_guarantee(struct tap *tap, const char *method, const char *loss
         kept &= is_kept(fit);
         from = ends[k];
     }
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     tap_check(tap, kept && report.stage == 400 && report.missed == 0, "%s %s %s: blocks end within epsilon, proved",
               method, loss, extra);
@@ -153,7 +153,7 @@ static void test_removal(struct tap *tap, const char *method, const char *loss)
         if (j % 3 != 1)
             push_range(other, cloud, j, j + 1);
     TAP_NEED(keepfit_fit_remove_block(fit, indices, 100) == KEEPFIT_OK);
-    keepfit_measurement left, alone;
+    keepfit_measurement left = {.struct_size = sizeof left}, alone = {.struct_size = sizeof alone};
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &left) == KEEPFIT_OK);
     TAP_NEED(keepfit_fit_measure(other, KEEPFIT_MEASURE_OPTIMUM, &alone) == KEEPFIT_OK);
     uint64_t index = 0;
@@ -161,7 +161,7 @@ static void test_removal(struct tap *tap, const char *method, const char *loss)
     tap_check(tap, is_kept(fit) && found && near(left.optimum, alone.optimum, 1e-10),
               "%s %s: a hundred points leave at once, and the others are as if alone", method, loss);
     static const uint64_t descending[] = {5, 4}, beyond[] = {1, 200};
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     bool refused = keepfit_fit_remove_block(fit, descending, 2) == KEEPFIT_USAGE &&
                    keepfit_fit_remove_block(fit, beyond, 2) == KEEPFIT_USAGE;
     keepfit_fit_report(fit, &report);
@@ -242,7 +242,7 @@ static void test_watch(struct tap *tap)
     struct pack *pack = pack_make(cloud, 0, 50, true);
     size_t pushed = 0;
     keepfit_status status = keepfit_fit_extend(fit, &pack->block, &pushed);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     tap_check(tap,
               status == KEEPFIT_OK && pushed == 50 && report.points == 50 && report.bound > report.target &&
@@ -276,7 +276,7 @@ static void test_expectation(struct tap *tap)
     kept &= is_kept(fit) && keepfit_fit_expect(fit, -3) == KEEPFIT_OK && is_kept(fit);
     extend(fit, cloud, 100, 150, true);
     keepfit_model *model = NULL;
-    keepfit_description description;
+    keepfit_description description = {.struct_size = sizeof description};
     TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK);
     keepfit_model_describe(model, &description);
     kept &= description.classes == 5 && description.labels[0] == 5 && description.labels[4] == -3;

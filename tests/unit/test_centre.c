@@ -89,7 +89,7 @@ static void judge_stage(struct verdict *verdict, const char *loss, const struct 
     static struct judge raw, centred;
     long double x[SIZE_MOST];
     size_t size;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     verdict->stages++;
     if (isnan(report.bound))
@@ -115,7 +115,7 @@ static keepfit_report report_of(const char *options, const struct story *story, 
     struct cloud *cloud = stamped(loss, story, start, 3);
     keepfit_fit *fit = fit_from(options);
     size_t present[COUNT + 1], count = 0;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     for (size_t j = 0; j < COUNT; j++)
         advance(fit, story, cloud, j, present, &count);
     keepfit_fit_report(fit, &report);
@@ -252,7 +252,7 @@ static void test_passing(struct tap *tap)
         struct cloud *cloud = stamped("squared", &story, START, 6);
         keepfit_fit *fit = fit_from("loss=squared lambda=0.001 intercept=true window=9");
         size_t present[COUNT + 1], count = 0;
-        keepfit_report report;
+        keepfit_report report = {.struct_size = sizeof report};
         cloud->value[0][0] = cloud->value[60][0] = odd[k];
         bool centred = true;
         for (size_t j = 0; j < COUNT; j++) {
@@ -291,7 +291,7 @@ static keepfit_fit *move(keepfit_fit *from, const char *options)
 {
     keepfit_fit *to = fit_from(options);
     struct kf_archive archive = snapshot_of(from), reading = kf_archive_to_read(archive.bytes, archive.count);
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     for (size_t k = 0; k < from->task.problem.points.count; k++) {
         keepfit_point point;
         TAP_NEED(keepfit_fit_point(from, k, &point) == KEEPFIT_OK && kf_snapshot_recall(to, &point));
@@ -395,9 +395,9 @@ static void test_boundary(struct tap *tap)
     }
     tap_check(tap, same && worst > 0 && worst < 1e-7L, "the model is the iterate given out; scores agree to %.1Lg",
               worst);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_OBJECTIVE, &measured) == KEEPFIT_OK);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     tap_check(tap, measured.gap >= -1e-12 && measured.gap <= report.bound,
               "the measured gap %.3g is within the bound %.3g", measured.gap, report.bound);
@@ -412,7 +412,7 @@ static void test_rounding(struct tap *tap)
     static const struct story story = {.name = "", .options = "", .unit = 20};
     struct cloud *cloud = stamped("squared", &story, START, 10);
     keepfit_fit *fit = fit_from("loss=squared lambda=0.001 intercept=true epsilon=1e-30");
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     push_range(fit, cloud, 0, COUNT);
     keepfit_fit_report(fit, &report);
     tap_check(tap, report.bound > report.target && report.bound > 1e-30 && report.bound < 1e-10 && report.missed,

@@ -34,7 +34,7 @@ static struct run run(const char *text, bool sparse, size_t points)
 {
     struct run run = {.held = true};
     struct kf_random random;
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_fit *fit = fit_from(text);
     kf_random_seed(&random, 6);
     for (size_t j = 0; j < points; j++) {
@@ -76,7 +76,7 @@ static void test_hard_block(struct tap *tap)
     enum { ROWS = 600, FEATURES = 40, CLASSES = 8 };
     static double value[ROWS * FEATURES], target[ROWS];
     struct kf_random random;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit *fit = fit_from("loss=softmax domain=ball:1e4 lambda=1e-6 epsilon=1e-12 threads=1");
     kf_random_seed(&random, 8);
     for (size_t k = 0; k < ROWS; k++) {

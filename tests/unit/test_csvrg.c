@@ -89,7 +89,7 @@ static void test_actual_count(struct tap *tap)
     for (int actual = 0; actual < 2; actual++) {
         keepfit_fit *fit = fit_from(actual ? "method=csvrg setting=paper inner=10 count=actual"
                                            : "method=csvrg setting=paper inner=10");
-        keepfit_report report;
+        keepfit_report report = {.struct_size = sizeof report};
         push_range(fit, cloud, 0, 100);
         keepfit_fit_report(fit, &report);
         fo[actual] = report.fo;
@@ -106,7 +106,7 @@ static void test_counts(struct tap *tap, size_t n, double alpha, uint64_t steps)
              (unsigned long long)steps, alpha);
     struct cloud *cloud = cloud_make("squared", n, 4, false, false, 3);
     keepfit_fit *fit = fit_from(text);
-    keepfit_report first, last;
+    keepfit_report first = {.struct_size = sizeof first}, last = {.struct_size = sizeof last};
     push_range(fit, cloud, 0, 1);
     keepfit_fit_report(fit, &first);
     push_range(fit, cloud, 1, n);
@@ -171,7 +171,7 @@ static void test_theory(struct tap *tap, int seeds)
         keepfit_fit *fit = fit_from(text);
         for (size_t i = 1; i <= n; i++) {
             push_range(fit, cloud, i - 1, i);
-            keepfit_measurement measured;
+            keepfit_measurement measured = {.struct_size = sizeof measured};
             TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
             mean[i] += measured.gap / seeds;
         }
@@ -199,7 +199,7 @@ static void test_sgd_sparse(struct tap *tap)
     for (size_t i = 1; i <= cloud->count; i++) {
         push_range(fit, cloud, i - 1, i);
         const double *x = keepfit_fit_iterate(fit, &size);
-        keepfit_report report;
+        keepfit_report report = {.struct_size = sizeof report};
         keepfit_fit_report(fit, &report);
         bool rerun = (double)previous * (1 + alpha) < (double)i;
         bool same = memcmp(x, before, size * sizeof *x) == 0;

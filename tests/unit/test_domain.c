@@ -110,7 +110,7 @@ int main(void)
                                       "box:2:1", "simplex:1", "none:1",   "ball:nan", "ball:1x"};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         struct kf_domain domain;
-        keepfit_error error;
+        keepfit_error error = {.struct_size = sizeof error};
         tap_check(&tap, kf_domain_read(&domain, bad[k], &error) == KEEPFIT_USAGE, "domain '%s' is refused", bad[k]);
     }
     return tap_end(&tap);

@@ -19,7 +19,7 @@ static void test_block(struct tap *tap, const char *method)
     size_t pushed = 0;
     keepfit_fit_push_block(block, cloud->point, 25, &pushed);
     keepfit_fit_push_block(block, cloud->point + 25, cloud->count - 25, NULL);
-    keepfit_report a, b;
+    keepfit_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     keepfit_fit_report(single, &a);
     keepfit_fit_report(block, &b);
     tap_check(tap, pushed == 25 && same_iterate(single, block) && a.fo == b.fo && a.steps == b.steps,
@@ -44,8 +44,8 @@ static void test_growth(struct tap *tap, const char *method, const char *loss, c
             point.target = (double)(j < 20 ? 7 : j < 40 ? j % 2 : j % 3); /* labels 7, then 0/1, then 0/1/2 */
         TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
     }
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_fit_report(fit, &report);
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
     size_t classes = strcmp(loss, "softmax") == 0 ? 4 : strcmp(loss, "logistic") == 0 ? 2 : 0;
@@ -79,13 +79,13 @@ static void test_label_order(struct tap *tap, const char *method)
     struct cloud *cloud = cloud_make("logistic", 60, 3, false, false, 29);
     for (int first = 1; first <= 2; first++) {
         keepfit_fit *fit = fit_by_class(text, cloud, first);
-        keepfit_measurement measured;
+        keepfit_measurement measured = {.struct_size = sizeof measured};
         keepfit_model *model = NULL;
         TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
         TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK);
         size_t right = 0;
         for (size_t j = 0; j < cloud->count; j++) {
-            keepfit_prediction prediction;
+            keepfit_prediction prediction = {.struct_size = sizeof prediction};
             keepfit_model_predict(model, &cloud->point[j].row, &prediction, NULL);
             right += prediction.value == (cloud->point[j].target > 0 ? 2 : 1);
         }
@@ -101,7 +101,7 @@ static void test_label_order(struct tap *tap, const char *method)
 static void test_label_order_of_the_optimum(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("logistic", 60, 3, false, false, 29);
-    keepfit_measurement measured[2];
+    keepfit_measurement measured[2] = {{0}, {0}};
     for (int first = 1; first <= 2; first++) {
         keepfit_fit *fit = fit_by_class("loss=logistic method=sgd lambda=0.1", cloud, first);
         TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured[first - 1]) == KEEPFIT_OK);
@@ -126,7 +126,7 @@ static void test_odd_stream(struct tap *tap, const char *loss, const char *metho
         if (status == KEEPFIT_OK)
             status = keepfit_fit_push(fit, &plain);
     }
-    keepfit_measurement measured = {NAN, NAN, NAN, NAN};
+    keepfit_measurement measured = {sizeof measured, NAN, NAN, NAN, NAN};
     if (status == KEEPFIT_OK)
         status = keepfit_fit_measure(fit, 7, &measured);
     tap_check(tap, status == KEEPFIT_OK && measured.gap > -1e-12 && measured.gap < (is_single_pass(method) ? 3 : 0.3),

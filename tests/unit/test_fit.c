@@ -20,7 +20,7 @@ static void test_weights(struct tap *tap, const char *loss)
         cloud->point[j].weight = j % 3 == 0 ? 2 : 1;
         push_range(weighted, cloud, j, j + 1);
     }
-    keepfit_measurement a, b;
+    keepfit_measurement a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     TAP_NEED(keepfit_fit_measure(twice, KEEPFIT_MEASURE_OPTIMUM, &a) == KEEPFIT_OK);
     TAP_NEED(keepfit_fit_measure(weighted, KEEPFIT_MEASURE_OPTIMUM, &b) == KEEPFIT_OK);
     tap_check(tap, near(a.optimum, b.optimum, 1e-13) && near(a.objective, b.objective, 1e-9),
@@ -96,8 +96,8 @@ static void test_bounds(struct tap *tap, int problems)
         struct cloud *cloud = cloud_make(loss, 40, 5, p % 2, p % 7 == 0, (uint64_t)p + 1000);
         keepfit_fit *fit = fit_from(text);
         for (size_t i = 0; i < cloud->count; i++) {
-            keepfit_measurement measured;
-            keepfit_report report;
+            keepfit_measurement measured = {.struct_size = sizeof measured};
+            keepfit_report report = {.struct_size = sizeof report};
             push_range(fit, cloud, i, i + 1);
             if (i % 3 && i > 6)
                 continue;
@@ -134,8 +134,8 @@ static void test_late_bounds(struct tap *tap, uint64_t seeds)
         }
         keepfit_fit *fit = fit_from(text);
         for (size_t j = 0; j < cloud->count; j++) {
-            keepfit_measurement measured;
-            keepfit_report report;
+            keepfit_measurement measured = {.struct_size = sizeof measured};
+            keepfit_report report = {.struct_size = sizeof report};
             push_range(fit, cloud, j, j + 1);
             if (j < heavy || j > ready + 6)
                 continue;
@@ -157,12 +157,12 @@ static void test_measuring(struct tap *tap)
     keepfit_fit *watched = fit_from("loss=logistic method=csvrg lambda=0.05"),
                 *alone = fit_from("loss=logistic method=csvrg lambda=0.05");
     for (size_t j = 0; j < cloud->count; j++) {
-        keepfit_measurement measured;
+        keepfit_measurement measured = {.struct_size = sizeof measured};
         push_range(watched, cloud, j, j + 1);
         push_range(alone, cloud, j, j + 1);
         TAP_NEED(keepfit_fit_measure(watched, 7, &measured) == KEEPFIT_OK);
     }
-    keepfit_report a, b;
+    keepfit_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     keepfit_fit_report(watched, &a);
     keepfit_fit_report(alone, &b);
     tap_check(tap, same_iterate(watched, alone) && a.fo == b.fo, "measuring changes nothing and counts no FO");
@@ -230,7 +230,7 @@ static void test_custom(struct tap *tap, const char *method)
     TAP_NEED(keepfit_fit_create_custom(options, &objective, &own, NULL) == KEEPFIT_OK);
     push_range(own, cloud, 0, cloud->count);
     push_range(built_in, cloud, 0, cloud->count);
-    keepfit_measurement a, b;
+    keepfit_measurement a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     TAP_NEED(keepfit_fit_measure(own, 7, &a) == KEEPFIT_OK && keepfit_fit_measure(built_in, 7, &b) == KEEPFIT_OK);
     tap_check(tap,
               near(a.optimum, b.optimum, 1e-12) &&
@@ -327,7 +327,7 @@ static void test_handles(struct tap *tap)
                                    .gradient = sound_gradient,
                                    .curvature = user_curvature};
     keepfit_fit *fit = NULL;
-    keepfit_measurement measured = {1, 2, 3, 4};
+    keepfit_measurement measured = {sizeof measured, 1, 2, 3, 4};
     keepfit_model *model = NULL;
     TAP_NEED(keepfit_fit_create_custom(options, &objective, &fit, NULL) == KEEPFIT_OK);
     tap_check(tap, keepfit_fit_measure(fit, 7, &measured) == KEEPFIT_USAGE && is_untouched(&measured),
@@ -360,8 +360,8 @@ static void test_refit_intercept(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("logistic", 300, 4, false, false, 89);
     keepfit_fit *fit = fit_from("loss=logistic method=refit intercept=true domain=ball:0.3 lambda=0.01 epsilon=1e-2");
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     push_range(fit, cloud, 0, cloud->count);
     keepfit_fit_report(fit, &report);
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
@@ -379,8 +379,8 @@ static void test_out_of_reach(struct tap *tap, const char *method, const char *d
     struct cloud *cloud = cloud_make("logistic", points, 4, false, false, 31);
     snprintf(text, sizeof text, "loss=logistic lambda=0.01 epsilon=1e-60 method=%s domain=%s", method, domain);
     keepfit_fit *fit = fit_from(text);
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     bool honest = true;
     for (size_t k = 0; k < points; k++) {
         push_range(fit, cloud, k, k + 1);
@@ -430,6 +430,7 @@ int main(int count, char **words)
     test_lambda_total(&tap);
     test_custom(&tap, "csvrg");
     test_custom(&tap, "svrg");
+    test_custom(&tap, "lsvrg");
     test_custom(&tap, "saga");
     test_custom(&tap, "strsaga");
     test_custom(&tap, "dynasaga");

@@ -205,7 +205,7 @@ static void tell(const struct drawn *drawn, const struct stage *stage, const cha
 static const char *judge(const struct drawn *drawn, keepfit_fit *fit, struct stage *stage, struct tally *tally)
 {
     unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM;
-    stage->measured = (keepfit_measurement){NAN, NAN, NAN, NAN};
+    stage->measured = (keepfit_measurement){sizeof stage->measured, NAN, NAN, NAN, NAN};
     const char *wrong = judge_cost(drawn, stage);
     wrong = wrong ? wrong : judge_model(fit, &stage->report, tally);
     tally->stages++;

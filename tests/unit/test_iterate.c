@@ -96,6 +96,7 @@ static const char *const stepping[] = {
     "method=sgd inner=40 step=0.01",
     "method=sgd-sparse inner=40 alpha=0.1",
     "method=svrg outer=3 inner=30",
+    "method=lsvrg inner=60",
     "method=saga inner=60",
     "method=sarah outer=3 inner=30",
     "method=sarah outer=2 inner=10 lambda=50 step=0.01", /* a step of 1/(2 lambda) */

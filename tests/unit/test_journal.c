@@ -15,7 +15,7 @@ static bool gives_model(struct world *world, keepfit_fit *fit)
 {
     keepfit_options *options = options_from("");
     keepfit_model *model = NULL, *expected = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     size_t size, other;
     uint64_t calls = world->calls;
     keepfit_options_disk(options, &world->disk);
@@ -36,7 +36,7 @@ static bool gives_model(struct world *world, keepfit_fit *fit)
 /* Broken off and taken up again at every tenth point, with and without checkpoints, for every method. */
 static void test_methods(struct tap *tap)
 {
-    keepfit_entry method;
+    keepfit_entry method = {.struct_size = sizeof method};
     for (size_t k = 0; keepfit_family_entry(KEEPFIT_METHODS, k, &method); k++) {
         char text[256], kept[320];
         snprintf(text, sizeof text, "loss=squared lambda=0.1 epsilon=1e-2 inner=9 outer=2 method=%s", method.name);
@@ -50,7 +50,7 @@ static void test_methods(struct tap *tap)
                      checkpoints ? " checkpoint-gradients=40" : "");
             for (size_t from = 0; from < COUNT; from += 10) {
                 keepfit_fit *part = journal_fit_sound(world, kept);
-                keepfit_durability durability;
+                keepfit_durability durability = {.struct_size = sizeof durability};
                 keepfit_fit_durability(part, &durability);
                 all = all && durability.resumed == from && (checkpoints || durability.replayed == from);
                 push_range(part, cloud, from, from + 10);
@@ -166,8 +166,8 @@ static void test_points(struct tap *tap, const char *more)
     keepfit_fit_free(fit);
     tap_check(tap, same, "%s: the fit's points are those that were pushed, over several segments", more);
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     TAP_NEED(journal_look(world, &journal, &error) == KEEPFIT_OK);
     keepfit_journal_describe(journal, &info);
     same = info.segments > 4 && info.present == 400 && !info.damage && !info.torn;
@@ -229,8 +229,8 @@ static void test_refusals(struct tap *tap)
     struct cloud *cloud = cloud_make("logistic", 20, 3, false, false, 14);
     const char *text = "loss=logistic lambda=0.1 journal=" FOLDER;
     keepfit_fit *fit = journal_fit_sound(world, text), *other = NULL;
-    keepfit_error error;
-    keepfit_report report;
+    keepfit_error error = {.struct_size = sizeof error};
+    keepfit_report report = {.struct_size = sizeof report};
     push_range(fit, cloud, 0, 10);
     keepfit_point third = cloud->point[0], infinite = cloud->point[0];
     third.target = 5;
@@ -278,8 +278,8 @@ static void test_refusals(struct tap *tap)
 static bool noticed(struct world *world, const struct cloud *cloud, size_t least)
 {
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_status status = journal_look(world, &journal, &error);
     if (status == KEEPFIT_CORRUPT)
         return least == 0;
@@ -292,7 +292,7 @@ static bool noticed(struct world *world, const struct cloud *cloud, size_t least
     keepfit_fit *fit = NULL;
     status = journal_fit(world, "journal=" FOLDER, &fit, &error);
     if (status == KEEPFIT_OK) {
-        keepfit_durability durability;
+        keepfit_durability durability = {.struct_size = sizeof durability};
         keepfit_fit_durability(fit, &durability);
         good = good && !info.damage && (durability.cut || durability.spoilt);
         keepfit_fit_free(fit);
@@ -348,7 +348,7 @@ static void test_random_flips(struct tap *tap, size_t flips)
     keepfit_fit *fit =
         journal_fit_sound(world, "loss=logistic lambda=0.1 journal=" FOLDER " segment-bytes=100000 sync=none");
     keepfit_model *model = NULL, *loaded = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     push_range(fit, cloud, 0, 1500);
     TAP_NEED(keepfit_fit_checkpoint(fit) == KEEPFIT_OK && keepfit_fit_model(fit, &model) == KEEPFIT_OK);
     TAP_NEED(kf_model_save(&world->disk, model, FOLDER "/000001/model.kf", &error) == KEEPFIT_OK);
@@ -399,7 +399,7 @@ static void test_truncations(struct tap *tap, const struct cloud *cloud)
         bool settings = points_before(world_file(world, path, &unused), length) > 0;
         world_shorten(world, path, length);
         keepfit_journal *journal = NULL;
-        keepfit_error error;
+        keepfit_error error = {.struct_size = sizeof error};
         keepfit_status status = journal_look(world, &journal, &error);
         bool good =
             status == KEEPFIT_OK ? journal_is_prefix(journal, cloud, least) : status == KEEPFIT_CORRUPT && !settings;
@@ -419,8 +419,8 @@ static void test_repair(struct tap *tap, const struct cloud *cloud)
     keepfit_options *options = options_from("");
     keepfit_options_disk(options, &world->disk);
     keepfit_journal *journal = NULL;
-    keepfit_journal_info info;
-    keepfit_error error;
+    keepfit_journal_info info = {.struct_size = sizeof info};
+    keepfit_error error = {.struct_size = sizeof error};
     bytes[size - 9] ^= 4; /* the last record; the checkpoint does not know it */
     const char *name = NULL;
     char spoilt[128] = "";
@@ -460,7 +460,7 @@ static void test_stale_tail(struct tap *tap, const struct cloud *cloud)
     fit = journal_fit_sound(world, text);
     push_range(fit, cloud, 0, 1);
     keepfit_fit_free(fit);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     fit = journal_fit_sound(world, text);
     keepfit_fit_report(fit, &report);
     tap_check(tap, report.stage == SMALL - 2 && keepfit_fit_compare(fit, SMALL - 2, &cloud->point[0]) == KEEPFIT_OK,
@@ -483,7 +483,7 @@ static void test_place(struct tap *tap, const struct cloud *cloud)
     }
     bytes[offset + 56] ^= 16;
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     char place[64];
     snprintf(place, sizeof place, "record 4 at byte %zu", offset);
     bool told = journal_fit(world, "journal=" FOLDER, &fit, &error) == KEEPFIT_CORRUPT && strstr(error.message, place);

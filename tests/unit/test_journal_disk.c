@@ -18,8 +18,8 @@ static void test_failing_disk(struct tap *tap, int task, const char *name)
     for (uint64_t at = 1;; at++) {
         struct world *world = world_create();
         keepfit_fit *fit = journal_fit_sound(world, text);
-        keepfit_durability durability;
-        keepfit_report report;
+        keepfit_durability durability = {.struct_size = sizeof durability};
+        keepfit_report report = {.struct_size = sizeof report};
         world->fail_at = world->calls + at;
         world->fail_with = task;
         keepfit_status status = KEEPFIT_OK;
@@ -84,8 +84,8 @@ static void test_background(struct tap *tap, bool writes, const char *reason)
     keepfit_disk disk = *keepfit_disk_system();
     keepfit_options *options = options_from(text);
     keepfit_fit *fit = NULL;
-    keepfit_durability durability;
-    keepfit_error error;
+    keepfit_durability durability = {.struct_size = sizeof durability};
+    keepfit_error error = {.struct_size = sizeof error};
     if (writes)
         disk.write = failing_write;
     else
@@ -141,7 +141,7 @@ static bool die_compacting(struct world *world, const char *text, const struct c
 static bool darken_opening(struct world *world, const char *text, uint64_t at, struct kf_random *random)
 {
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     world->cut_at = world->calls + at;
     keepfit_status status = journal_fit(world, text, &fit, &error);
     bool dark = world->failure;
@@ -166,7 +166,7 @@ static void test_death_then_dark(struct tap *tap, int repeats)
             for (int repeat = 0; repeat < repeats; repeat++, cuts++) {
                 struct world *world = world_create();
                 keepfit_fit *fit = NULL;
-                keepfit_error error;
+                keepfit_error error = {.struct_size = sizeof error};
                 keepfit_report report = {0};
                 died = die_compacting(world, text, cloud, death);
                 dark = darken_opening(world, text, cut, &random);
@@ -189,7 +189,7 @@ static void test_read_only(struct tap *tap, const struct cloud *cloud)
     struct world *world = journal_small(cloud, true);
     keepfit_journal *journal = NULL;
     keepfit_fit *fit = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     world->fail_at = world->calls + 1;
     world->fail_with = -EROFS;
     world->fail_for_good = true;

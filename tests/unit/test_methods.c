@@ -64,6 +64,7 @@ static const struct {
     {"sgd", "inner=20000 step=capped", 5e-2},
     {"sgd-sparse", "inner=20000 step=capped alpha=0.02", 5e-2},
     {"svrg", "outer=20 inner=100", 1e-5},
+    {"lsvrg", "inner=4000", 1e-5},
     {"saga", "inner=2000", 1e-5},
     {"sarah", "outer=20 inner=100", 1e-5},
     {"katyusha", "outer=20 inner=100", 1e-5},
@@ -105,7 +106,7 @@ static void test_method(struct tap *tap, const struct problem *problem, size_t k
     keepfit_fit *fit = make_fit(problem, methods[k].method, methods[k].options);
     for (int time = 0; time < times_over(methods[k].method); time++)
         push_set(fit, problem->set);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
     double gap = measured.objective - problem->optimum, limit = methods[k].tolerance * fmax(1, problem->optimum);
     /* An unregularised intercept is only weakly convex: gradient methods get there, but later. */
@@ -122,7 +123,7 @@ static void test_optimum(struct tap *tap, const struct problem *problem)
 {
     keepfit_fit *fit = make_fit(problem, "sgd", "inner=1 step=0.001");
     push_set(fit, problem->set);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_status status = keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured);
     double error = measured.optimum - problem->optimum;
     tap_check(tap, status == KEEPFIT_OK && fabs(error) <= 2e-12,

@@ -23,11 +23,11 @@ static keepfit_model *small_model(const char *loss)
 static void test_round_trip(struct tap *tap, const char *loss, const char *path)
 {
     keepfit_model *model = small_model(loss), *loaded = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     bool good = keepfit_model_save(model, path, &error) == KEEPFIT_OK;
     good = good && keepfit_model_load(path, &loaded, &error) == KEEPFIT_OK;
     TAP_NEED(good);
-    keepfit_description a, b;
+    keepfit_description a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     keepfit_model_describe(model, &a);
     keepfit_model_describe(loaded, &b);
     good = a.outputs == b.outputs && a.classes == b.classes && a.features == b.features && a.stages == b.stages &&
@@ -52,7 +52,7 @@ static keepfit_model *named_model(const char *loss)
     keepfit_model *model = NULL;
     push_range(fit, cloud, 0, cloud->count);
     TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK);
-    keepfit_description about;
+    keepfit_description about = {.struct_size = sizeof about};
     keepfit_model_describe(model, &about);
     const keepfit_schema schema = {.features = 3,
                                    .feature = columns,
@@ -89,8 +89,8 @@ static bool same_names(const keepfit_schema *a, const keepfit_schema *b)
 static void test_names(struct tap *tap, const char *loss, const char *path)
 {
     keepfit_model *model = named_model(loss), *loaded = NULL, *read = NULL;
-    keepfit_error error;
-    keepfit_schema a, b, c;
+    keepfit_error error = {.struct_size = sizeof error};
+    keepfit_schema a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b}, c = {.struct_size = sizeof c};
     unsigned char *bytes = NULL;
     size_t count = 0;
     TAP_NEED(keepfit_model_save(model, path, &error) == KEEPFIT_OK);
@@ -134,7 +134,7 @@ static void test_contradictions(struct tap *tap)
          KEEPFIT_DATA},
     };
     keepfit_fit *fit = fit_from("loss=logistic");
-    keepfit_schema known;
+    keepfit_schema known = {.struct_size = sizeof known};
     TAP_NEED(keepfit_fit_name(fit, &said) == KEEPFIT_OK);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         keepfit_status status = keepfit_fit_name(fit, &cases[k].schema);
@@ -158,7 +158,7 @@ static void test_damage(struct tap *tap, const char *path, const char *other)
     size_t count = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     keepfit_model *model = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     size_t unnoticed = 0;
     for (size_t bit = 0; bit < 8 * count; bit++) {
         bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -196,7 +196,7 @@ int main(void)
     test_contradictions(&tap);
 
     keepfit_model *model = small_model("squared"), *loaded = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     tap_check(&tap, keepfit_model_save(model, folder, &error) == KEEPFIT_IO, "a folder is not overwritten: %s",
               error.message);
     tap_check(&tap, keepfit_model_save(model, "/dev/null", &error) == KEEPFIT_IO, "nor a device");

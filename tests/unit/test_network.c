@@ -187,6 +187,8 @@ static void test_trajectories(struct tap *tap)
         "method=sgd inner=90 step=0.02",
         "method=sgd-sparse inner=40 alpha=0.1",
         "method=svrg outer=2 inner=80",
+        "method=lsvrg inner=80",
+        "method=lsvrg inner=20 window=25",
         "method=saga inner=60",
         "method=sarah outer=2 inner=30",
         "method=strsaga inner=20",
@@ -297,8 +299,8 @@ static void test_learning(struct tap *tap)
         snprintf(text, sizeof text, "loss=network:20 lambda=1e-5 method=%s %s", name, more);
         keepfit_fit *fit = fit_from(text);
         push_range(fit, cloud, 0, cloud->count);
-        keepfit_measurement measured;
-        keepfit_report report;
+        keepfit_measurement measured = {.struct_size = sizeof measured};
+        keepfit_report report = {.struct_size = sizeof report};
         TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
         keepfit_fit_report(fit, &report);
         tap_check(tap, measured.objective < 0.8 * log(3) && isnan(measured.bound) && isnan(report.bound),
@@ -335,7 +337,7 @@ static void test_refusals(struct tap *tap)
     keepfit_options *options = keepfit_options_create();
     bool all = true;
     for (size_t k = 0; k < sizeof losses / sizeof losses[0]; k++) {
-        keepfit_error error;
+        keepfit_error error = {.struct_size = sizeof error};
         all &= keepfit_options_set(options, "loss", losses[k], &error) == KEEPFIT_USAGE &&
                strstr(error.message, "network:H") && strcmp(keepfit_options_get(options, "loss"), "squared") == 0;
     }
@@ -348,7 +350,7 @@ static void test_refusals(struct tap *tap)
     keepfit_options_free(options);
     struct cloud *cloud = cloud_make("softmax", 20, 4, true, false, 2);
     keepfit_fit *fit = fit_on(cloud, "method=sgd");
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     tap_check(tap, keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_USAGE,
               "its optimum is not to be had: %s", keepfit_fit_error(fit)->message);
     keepfit_fit_free(fit);
@@ -382,7 +384,7 @@ static void test_model(struct tap *tap)
     TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK && close(mkstemp(path)) == 0);
     TAP_NEED(keepfit_model_save(model, path, NULL) == KEEPFIT_OK &&
              keepfit_model_load(path, &loaded, NULL) == KEEPFIT_OK);
-    keepfit_description a, b;
+    keepfit_description a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     keepfit_model_describe(model, &a);
     keepfit_model_describe(loaded, &b);
     bool same = a.hidden == UNITS && b.hidden == UNITS && a.features == b.features && a.outputs == 3 &&
@@ -399,7 +401,7 @@ static void test_model(struct tap *tap)
     memcpy(unbiased, x, size * sizeof *x);
     kf_scale(UNITS, 2, unbiased); /* the formulas have a constant of 1 */
     for (size_t j = 0; j < cloud->count; j++) {
-        keepfit_prediction prediction;
+        keepfit_prediction prediction = {.struct_size = sizeof prediction};
         double scores[3];
         TAP_NEED(keepfit_model_predict(loaded, &cloud->point[j].row, &prediction, scores) == KEEPFIT_OK);
         size_t target = class_of(fit, prediction.value);

@@ -202,7 +202,7 @@ static void test_units(struct tap *tap, const struct kf_loss *loss)
 static void test_choices(struct tap *tap)
 {
     char names[200] = "";
-    keepfit_option option;
+    keepfit_option option = {.struct_size = sizeof option};
     for (size_t k = 0; kf_loss_entry(k); k++) {
         const struct kf_loss *loss = kf_loss_entry(k);
         size_t used = strlen(names);

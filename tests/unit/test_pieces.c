@@ -172,7 +172,7 @@ static void judge_stage(const char *loss, const struct story *story, const struc
     static struct judge judge;
     long double x[JUDGE_SIZE] = {0}, middle = story->kind == TIMES ? START : 0;
     size_t size;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     const double *given = keepfit_fit_iterate(fit, &size);
     judge_summon(&judge, loss, cloud, fit, present, count, middle, LAMBDA);
@@ -260,7 +260,7 @@ static void test_cost(struct tap *tap, const char *loss, bool wide, double most)
 {
     char options[200];
     struct cloud *cloud = cloud_make(loss, 2000, 10, false, false, 5);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     for (size_t j = 0; j < cloud->count && wide; j++)
         cloud->value[j][0] *= 1e8;
     snprintf(options, sizeof options, "loss=%s lambda=1e-3 epsilon=1e-3 epsilon-kind=relative", loss);

@@ -44,7 +44,7 @@ static void test_one_of_three(struct tap *tap, const char *loss, const char *opt
     snprintf(text, sizeof text, "loss=%s %s", loss, options);
     keepfit_fit *fit = fit_from(text);
     struct cloud *cloud = cloud_make(loss, 40, 4, false, true, 5);
-    keepfit_report before = {0}, now;
+    keepfit_report before = {0}, now = {0};
     int others = 0;
     for (size_t j = 0; j < 40; j++, before = now) {
         for (size_t k = 0; k < 4; k++)
@@ -65,7 +65,7 @@ static void test_no_bound_with_both_classes(struct tap *tap)
 {
     keepfit_fit *fit = fit_from("loss=logistic intercept=true epsilon=1e-9 stage-budget=3");
     struct cloud *cloud = cloud_make("logistic", 60, 5, false, false, 2);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     push_range(fit, cloud, 0, 60);
     keepfit_fit_report(fit, &report);
     tap_check(tap, isnan(report.bound) && report.missed == 0 && report.unproved > report.waiting + 30,
@@ -79,7 +79,7 @@ static void test_estimates_prove_nothing(struct tap *tap)
 {
     keepfit_fit *fit = fit_from("loss=logistic guarantee=estimate lambda=0.01");
     const char *reason;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     push_scaled(fit, "logistic", (const double[]){1, 1, 1}, 3, 50, 3);
     keepfit_fit_report(fit, &report);
     keepfit_no_proof why = keepfit_fit_no_proof(fit, &reason);
@@ -115,7 +115,8 @@ static void test_waiting(struct tap *tap, const char *loss)
     char text[100];
     snprintf(text, sizeof text, "loss=%s intercept=true window=4", loss);
     keepfit_fit *fit = fit_from(text);
-    keepfit_report alone, both, gone;
+    keepfit_report alone = {.struct_size = sizeof alone}, both = {.struct_size = sizeof both},
+                   gone = {.struct_size = sizeof gone};
     double x = 0.5, y = -0.25;
     push(fit, &x, 1, 1, 1);
     push(fit, &y, 1, 1, 1);
@@ -143,7 +144,7 @@ static void test_weightless_point_leaves(struct tap *tap, const char *method, si
     snprintf(text, sizeof text, "loss=squared method=%s window=%zu", method, window);
     keepfit_fit *fit = fit_from(text);
     double wide[40];
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     for (size_t k = 0; k < 40; k++)
         wide[k] = (double)k + 1;
     push(fit, wide, 1, 2, 0);
@@ -162,11 +163,11 @@ static void test_singular_factor(struct tap *tap)
 {
     keepfit_fit *fit = fit_from("loss=squared method=exact");
     struct cloud *cloud = cloud_make("squared", 20, 2, false, false, 4);
-    keepfit_measurement measured;
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     push(fit, (const double[]){1e8, 3e8}, 2, 1, 1);
     keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE, &measured);
     push_range(fit, cloud, 0, 20);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     tap_check(tap, measured.objective < 1e-6 && report.stage == 21,
               "a row 1e8,3e8, whose normal equations are singular in floating point, does not end the fit");
@@ -191,7 +192,7 @@ static void test_sane_work(struct tap *tap, const char *loss, const char *option
         most = fmax(most, kf_toil_done(&fit->task));
         all += kf_toil_done(&fit->task);
     }
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     bool honest = report.given_up > 0 && report.given_up <= report.missed + report.unproved;
     tap_check(tap, honest && most <= 1.5e8 && all <= 2e9 && (double)report.fo <= fo_most,
@@ -206,7 +207,7 @@ static void test_sane_data_is_not_given_up(struct tap *tap, const char *method)
     char text[200];
     snprintf(text, sizeof text, "loss=logistic method=%s lambda=1e-4 epsilon=1e-4", method);
     keepfit_fit *fit = fit_from(text);
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     push_scaled(fit, "logistic", (const double[]){1, 1, 1, 1, 1}, 5, 200, 7);
     keepfit_fit_report(fit, &report);
     tap_check(tap, report.given_up == 0 && report.proved == 200, "%s proves all of 200 stages of sane data", method);
@@ -235,7 +236,7 @@ static void test_patience_is_kept(struct tap *tap)
     TAP_NEED(keepfit_fit_restore(other, &block, bytes, count) == KEEPFIT_OK);
     push_range(one, cloud, FIRST, ALL);
     push_range(other, cloud, FIRST, ALL);
-    keepfit_report a, b;
+    keepfit_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
     keepfit_fit_report(one, &a);
     keepfit_fit_report(other, &b);
     tap_check(tap,

@@ -134,8 +134,8 @@ static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct f
 
 static void look_at_stage(struct kf_random *random, keepfit_fit *fit, struct findings *found)
 {
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_fit_report(fit, &report);
     look_at_hessian(random, fit, found);
     found->stages++;

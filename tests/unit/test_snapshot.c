@@ -60,7 +60,7 @@ static keepfit_fit *restore(const char *options, const keepfit_fit *from, const 
 {
     keepfit_fit *fit = fit_from(options);
     struct kf_archive reading = kf_archive_to_read(archive->bytes, archive->count);
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     recall_all(fit, from, cloud);
     keepfit_status status = kf_snapshot_restore(fit, &reading, &error);
     if (status != KEEPFIT_OK)
@@ -185,7 +185,7 @@ static void test_damage(struct tap *tap, const char *options, const char *other)
     keepfit_fit *victim = fit_from(other);
     recall_all(victim, fit, cloud);
     struct kf_archive reading = kf_archive_to_read(archive.bytes, archive.count);
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     tap_check(tap, kf_snapshot_restore(victim, &reading, &error) == KEEPFIT_CORRUPT, "%s: is none of %s (%s)", options,
               other, error.message);
     keepfit_fit_free(victim);
@@ -201,8 +201,8 @@ static void test_version(struct tap *tap, int version, const char *path)
     keepfit_fit *fit = fit_from("loss=logistic method=quadratic lambda=0.01 epsilon=1e-4 threads=1");
     unsigned char bytes[4096];
     keepfit_error error = {0};
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     FILE *file = fopen(path, "rb");
     TAP_NEED(file);
     struct kf_archive archive = kf_archive_to_read(bytes, fread(bytes, 1, sizeof bytes, file));

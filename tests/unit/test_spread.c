@@ -85,8 +85,8 @@ static void look_inside(keepfit_fit *fit, struct seen *seen)
 /* One push or removal has been made, after which `fo` gradients had been counted at `arrivals` points. */
 static void judge(keepfit_fit *fit, double allowed, uint64_t fo, struct seen *seen)
 {
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_fit_report(fit, &report);
     seen->stages++;
     seen->cheap &= (double)(report.fo - fo) <= allowed;
@@ -139,7 +139,7 @@ static void test_arrival(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("logistic", 3000, 10, false, false, 3);
     keepfit_fit *fit = fit_from("loss=logistic lambda=1e-3 epsilon=1e-3 max-stage-work=10 threads=1");
-    keepfit_report early, late;
+    keepfit_report early = {.struct_size = sizeof early}, late = {.struct_size = sizeof late};
     push_range(fit, cloud, 0, 1000);
     keepfit_fit_report(fit, &early);
     push_range(fit, cloud, 1000, 3000);

@@ -124,7 +124,7 @@ static void test_fit(struct tap *tap, bool signalled)
     struct rows *rows = rows_of(cloud);
     keepfit_fit *fit = at_work = slow_fit();
     pthread_t thread;
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     size_t pushed = 0;
     if (signalled)
         by_signal();
@@ -162,7 +162,7 @@ static void test_outcomes(struct tap *tap)
         struct cloud *cloud =
             cloud_make(strstr(cases[k].settings, "logistic") ? "logistic" : "squared", 60, 5, false, false, 4);
         keepfit_fit *fit = fit_from(cases[k].settings);
-        keepfit_report before, report;
+        keepfit_report before = {.struct_size = sizeof before}, report = {.struct_size = sizeof report};
         report_of(fit, &before);
         bool fine = true;
         for (size_t j = 0; j < 60; j++)
@@ -175,7 +175,7 @@ static void test_outcomes(struct tap *tap)
     }
     struct cloud *cloud = cloud_make("logistic", 60, 5, false, false, 4);
     keepfit_fit *fit = fit_from("loss=logistic intercept=true");
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     TAP_NEED(keepfit_fit_push(fit, &cloud->point[0]) == KEEPFIT_OK);
     report_of(fit, &report);
     tap_check(tap, report.outcome == KEEPFIT_STAGE_WAITING && report.waiting == 1, "one class: the stage waits");

@@ -314,7 +314,7 @@ static void test_rounds(struct tap *tap)
         for (size_t i = 1; i <= cloud->count; i++) {
             push_range(fit, cloud, i - 1, i);
             const double *x = keepfit_fit_iterate(fit, &size);
-            keepfit_report report;
+            keepfit_report report = {.struct_size = sizeof report};
             keepfit_fit_report(fit, &report);
             bool same = memcmp(x, before, sizeof before) == 0, gathers = report.fo - fo == 1;
             if (gathers && stepped) { /* a round has ended */
@@ -378,7 +378,7 @@ static void test_single_pass(struct tap *tap)
         snprintf(text, sizeof text, "loss=squared lambda=1e-9 method=ssvrg convexity=2 inner=400 step=0.3/L seed=%d",
                  seed);
         keepfit_fit *fit = fit_from(text);
-        keepfit_measurement measured;
+        keepfit_measurement measured = {.struct_size = sizeof measured};
         push_range(fit, cloud, 0, 20); /* kappa is larger: it gathers, and x is 0 */
         TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
         start = measured.gap;

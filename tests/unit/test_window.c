@@ -8,8 +8,8 @@
 /* The bounds at the current stage hold: not below the gap, and not above the target. */
 static bool is_kept(keepfit_fit *fit)
 {
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_fit_report(fit, &report);
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
     return report.bound >= measured.gap - 1e-12 && report.bound <= report.target;
@@ -26,13 +26,13 @@ static void test_window(struct tap *tap, const char *method, const char *loss, c
         push_range(fit, cloud, j, j + 1);
         kept &= is_kept(fit);
     }
-    keepfit_report report;
+    keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     tap_check(tap, kept && report.points == 60 && report.stage == 300 && report.missed == 0,
               "%s %s %s: a window of 60 points holds epsilon, proved, at all 300 stages", method, loss, extra);
 
     /* The same points alone have the same optimum. */
-    keepfit_measurement windowed, alone;
+    keepfit_measurement windowed = {.struct_size = sizeof windowed}, alone = {.struct_size = sizeof alone};
     keepfit_options *options = options_from(text);
     keepfit_options_set(options, "method", "refit", NULL);
     keepfit_fit *other = NULL;
@@ -63,8 +63,8 @@ static void test_wide_window(struct tap *tap, const char *task, uint64_t seeds)
                                          features, false, false, seed);
         keepfit_fit *fit = fit_from(text);
         for (size_t j = 0; j < cloud->count; j++) {
-            keepfit_report report;
-            keepfit_measurement measured;
+            keepfit_report report = {.struct_size = sizeof report};
+            keepfit_measurement measured = {.struct_size = sizeof measured};
             push_range(fit, cloud, j, j + 1);
             keepfit_fit_report(fit, &report);
             if (j < window - 10 || j % 2)
@@ -132,7 +132,7 @@ static void test_tracking(struct tap *tap)
         snprintf(text, sizeof text, "loss=%s method=%s lambda=0.01 window=40", loss, method);
         fit = fit_from(text);
         push_range(fit, cloud, 0, cloud->count);
-        keepfit_measurement measured;
+        keepfit_measurement measured = {.struct_size = sizeof measured};
         TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM, &measured) ==
                  KEEPFIT_OK);
         tap_check(tap, measured.gap < 0.7, "%s runs in a window (gap %.1e)", method, measured.gap);
