@@ -28,7 +28,7 @@ static const struct command commands[] = {
      "writes trace.csv, two SVG plots and a self-contained report.html into the folder --out.",
      "keepfit compare --methods auto,csvrg:setting=paper,sgd:step=capped --runs 3 --out report data.svm",
      "problem method data", run_compare},
-    {"reproduce", REPRODUCE, "ridge|network|lower-bound|complexity|theorems|all", 1, 1,
+    {"reproduce", REPRODUCE, "ridge|network|lower-bound|complexity|regime|theorems|all", 1, 1,
      "the evaluation of the CSVRG paper: every table and figure, with verdicts",
      "Runs the experiments of the paper and writes report.html into the folder --out: each figure beside what the "
      "paper claims, "

@@ -11,6 +11,7 @@
 
 #include "toolkit/exit_code.h"
 #include "instance.h"
+#include "least.h"
 #include "toolkit/output.h"
 
 #define NEAR_ONE 1.1
@@ -83,6 +84,46 @@ static int run_theory(struct unit *unit, const struct sweep *sweep, uint64_t n, 
     return code;
 }
 
+/* csvrg has the step 1/(3L) and its weighted mean as output, sgd 1/(mu t) and the mean. */
+static int measure_budget(struct search *search, struct budget *budget)
+{
+    const struct instance_run *wanted = search->context;
+    char options[256];
+    struct instance_result result;
+    int used = snprintf(options, sizeof options, "%s inner=%.0f", wanted->options, budget->inner);
+    if (!isnan(budget->alpha))
+        snprintf(options + used, sizeof options - (size_t)used, " alpha=%.17g", budget->alpha);
+    struct instance_run run = *wanted;
+    run.options = options;
+    run.from = run.to = search->unit->share;
+    int code = instance_measure(search->unit, &run, &result);
+    budget->fo = result.fo;
+    budget->worst = result.worst;
+    return code;
+}
+
+static int run_least(struct unit *unit, const struct sweep *sweep, uint64_t n, double epsilon, bool quick)
+{
+    struct instance instance = instance_make(sweep->condition);
+    char options[200];
+    bool sgd = strcmp(sweep->method, "sgd") == 0;
+    snprintf(options, sizeof options, "method=%s setting=theory epsilon=%.17g count=paper%s", sweep->method, epsilon,
+             strcmp(sweep->method, "csvrg") == 0 ? " step=0.33333333333333331/L" : "");
+    struct instance_run run = {.instance = &instance,
+                               .n = n,
+                               .options = options,
+                               .seed = unit->seed,
+                               .seeds = quick ? 3 : 8,
+                               .settled = n / 4,
+                               .enough = epsilon};
+    struct search search = {
+        .unit = unit, .context = &run, .epsilon = epsilon, .first_alpha = sgd ? NAN : 0.5, .measure = measure_budget};
+    struct budget best = least_budget(&search);
+    if (search.code == EXIT_DONE)
+        frame_add(&unit->frame, (double[]){epsilon, (double)n, best.fo, best.worst, best.inner, best.alpha});
+    return search.code;
+}
+
 /* What a unit does: one value of a sweep. */
 struct sweep_run {
     const struct sweep *sweep;
@@ -99,7 +140,7 @@ static int run(struct unit *unit)
     uint64_t n = sweep_points(sweep, v, quick);
     struct instance instance = instance_make(sweep->condition);
     double epsilon = instance_epsilon(&instance, sweep_share(sweep, v, quick));
-    return (sweep->growth == LEAST_ACCURACY ? least_run : run_theory)(unit, sweep, n, epsilon, quick);
+    return (sweep->growth == LEAST_ACCURACY ? run_least : run_theory)(unit, sweep, n, epsilon, quick);
 }
 
 /* Seconds, roughly: so that long ones go first and the time left is right in the end. */

@@ -37,9 +37,6 @@ enum complexity_column {
     COMPLEXITY_ALPHA
 };
 
-/* least.c: the smallest budget. Fills one row of the frame; returns an exit code. */
-int least_run(struct unit *unit, const struct sweep *sweep, uint64_t n, double epsilon, bool quick);
-
 int complexity_plan(struct plan *plan);
 void complexity_report(const struct setting *setting, const struct unit *units, struct article *article);
 

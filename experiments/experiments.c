@@ -4,6 +4,7 @@
 #include "complexity.h"
 #include "lower_bound.h"
 #include "network_study.h"
+#include "regime.h"
 #include "ridge.h"
 #include "theorems.h"
 
@@ -16,6 +17,8 @@ static const struct experiment experiments[] = {
      lower_bound_report},
     {"complexity", "How the work grows", "gradients against accuracy and number of points, with fitted exponents",
      false, complexity_plan, complexity_report},
+    {"regime", "Accuracy in proportion to 1/n", "gradients against the number of points where epsilon = c/n", true,
+     regime_plan, regime_report},
     {"theorems", "The lemmas, numerically", "the paper's lemmas against what is measured inside the method", false,
      theorems_plan, theorems_report},
 };

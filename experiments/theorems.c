@@ -15,7 +15,8 @@
 #include "toolkit/draw.h"
 #include "runs.h"
 
-static const char columns[] = "stage,gap,start,bias,variance,path,distance,anchor,full,fo,library_fo,library_gap,next";
+static const char columns[] =
+    "stage,gap,start,bias,variance,path,distance,anchor,full,fo,library_fo,library_gap,next,later,one_step,sharp";
 
 const struct theorems_case theorems_cases[THEOREMS_CASES] = {{"near", 1.1, 0.05, 300}, {"four", 4, 0.05, 2000}};
 
@@ -39,7 +40,8 @@ struct plain {
     struct instance instance;
     keepfit_point *points;
     double (*rows)[2];
-    struct plane *optima;            /* x*_i, [i-1] */
+    struct plane *optima, *outputs;  /* x*_i and x_i, [i-1] */
+    const struct optimum *optimum;   /* of this stage */
     struct plane x, anchor, tracked; /* x_{i-1}, x_prev, D */
     uint64_t previous, fo;
     struct source source;
@@ -103,6 +105,22 @@ static void look_at_estimator(const struct plain *plain, uint64_t i, struct plan
     row[THEOREMS_ANCHOR] = square_distance(plain->anchor, plain->optima[plain->previous - 1]);
 }
 
+/* One projected step from x (lemmas 9 and 10): both sides of the bounds are means over u. */
+static void look_at_step(const struct plain *plain, uint64_t i, struct plane x, double step, double *row)
+{
+    struct plane exact = mean_gradient(plain, i, x), best = plain->optima[i - 1];
+    double gap = 0, variance = 0, after = 0, share = 1 / (double)(i - 1);
+    for (uint64_t u = 1; u < i; u++) {
+        struct plane e = estimate(plain, i, u, x), next = project(add(x, -step, e));
+        gap += share * optimum_gap(plain->optimum, next.at, 2);
+        variance += share * square_distance(e, exact);
+        after += share * square_distance(best, next);
+    }
+    double distances = ((1 - plain->instance.convexity * step) * square_distance(best, x) - after) / (2 * step);
+    row[THEOREMS_STEP] = gap / (9.0 / 16 * step * variance + distances);
+    row[THEOREMS_SHARP] = gap / (step / (2 * (1 - step * plain->instance.smoothness)) * variance + distances);
+}
+
 /* Algorithm 2, from plain->x; the row gets a look at one of its steps. */
 static void frequent_update(struct plain *plain, uint64_t i, double *row)
 {
@@ -111,10 +129,12 @@ static void frequent_update(struct plain *plain, uint64_t i, double *row)
     double weights = 0;
     struct plane x = plain->x, output = {{0, 0}};
     for (uint64_t t = 0; t < steps; t++) {
-        if (t == looked)
-            look_at_estimator(plain, i, x, row);
-        uint64_t u = 1 + draw(&plain->source) % (i - 1);
         double step = 4 / (plain->instance.convexity * ((double)t + beta)), weight = (double)t + beta - 1;
+        if (t == looked) {
+            look_at_estimator(plain, i, x, row);
+            look_at_step(plain, i, x, step, row);
+        }
+        uint64_t u = 1 + draw(&plain->source) % (i - 1);
         x = project(add(x, -step, estimate(plain, i, u, x)));
         weights += weight;
         output = add(output, weight / weights, add(x, -1, output)); /* the weighted mean so far */
@@ -168,6 +188,19 @@ static double next_ratio(const struct plain *plain, uint64_t i, uint64_t n)
     return most;
 }
 
+/* Lemma on the distance of an output to later optima. */
+static double later_ratio(const struct plain *plain, uint64_t i)
+{
+    double most = 0, mu = plain->instance.convexity;
+    for (uint64_t back = 1; back < i; back *= 2) {
+        uint64_t j = i - back;
+        double drift = plain->instance.lipschitz * (double)back / (double)(i + j);
+        double bound = 8 / (mu * mu) * drift * drift + 2 * square_distance(plain->outputs[j - 1], plain->optima[j - 1]);
+        most = fmax(most, square_distance(plain->outputs[j - 1], plain->optima[i - 1]) / bound);
+    }
+    return most;
+}
+
 static int follow(struct unit *unit, struct plain *plain, keepfit_fit *fit, uint64_t n)
 {
     struct optimum optimum;
@@ -175,6 +208,7 @@ static int follow(struct unit *unit, struct plain *plain, keepfit_fit *fit, uint
     uint64_t first_fo = 0;
     int code = EXIT_DONE;
     optimum_start(&optimum, 2, INSTANCE_LAMBDA);
+    plain->optimum = &optimum;
     for (uint64_t i = 1; i <= n && code == EXIT_DONE; i++) {
         double row[THEOREMS_WIDTH] = {[THEOREMS_STAGE] = (double)i};
         size_t size = 0;
@@ -193,6 +227,8 @@ static int follow(struct unit *unit, struct plain *plain, keepfit_fit *fit, uint
         row[THEOREMS_LIBRARY_FO] = (double)(report.fo - first_fo);
         row[THEOREMS_LIBRARY_GAP] = optimum_gap(&optimum, x, size);
         row[THEOREMS_NEXT] = next_ratio(plain, i, n);
+        row[THEOREMS_LATER] = later_ratio(plain, i);
+        plain->outputs[i - 1] = plain->x;
         frame_add(&unit->frame, row);
         if (!unit_tick(unit, (double)i / (double)n))
             break;
@@ -209,6 +245,7 @@ static void prepare(struct plain *plain, uint64_t n, uint64_t seed)
     plain->points = must_allocate(n * sizeof *plain->points);
     plain->rows = must_allocate(n * sizeof *plain->rows);
     plain->optima = must_allocate(n * sizeof *plain->optima);
+    plain->outputs = must_allocate(n * sizeof *plain->outputs);
     for (uint64_t j = 1; j <= n; j++) {
         plain->points[j - 1] = instance_point(&plain->instance, j, seed, plain->rows[j - 1]);
         optimum_add(&optimum, &plain->points[j - 1]);
@@ -244,6 +281,7 @@ static int run(struct unit *unit)
     free(plain.points);
     free(plain.rows);
     free(plain.optima);
+    free(plain.outputs);
     return code;
 }
 

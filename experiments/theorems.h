@@ -18,7 +18,10 @@ enum theorems_column {
     THEOREMS_FO,       /* as this program counts them, since stage 1 */
     THEOREMS_LIBRARY_FO,
     THEOREMS_LIBRARY_GAP,
-    THEOREMS_NEXT, /* the largest |x*_{i+j} - x*_i| over its bound 2jG/(mu(2i+j)), over j = 1, 2, 4, ... */
+    THEOREMS_NEXT,  /* the largest |x*_{i+j} - x*_i| over its bound 2jG/(mu(2i+j)), over j = 1, 2, 4, ... */
+    THEOREMS_LATER, /* the largest |x_j - x*_i|^2 over its bound, x_j the outputs of stages j = i-1, i-2, i-4, ... */
+    THEOREMS_STEP,  /* E g_i(x_{t+1}) - g_i(x*_i) over the bound on one projected step, E over u by enumeration */
+    THEOREMS_SHARP, /* the same over the bound with 1/(2(1 - step L)) for 9/16 */
     THEOREMS_WIDTH
 };
 

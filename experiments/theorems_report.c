@@ -14,10 +14,11 @@ struct outcome {
     uint64_t n;
     double *mean[THEOREMS_WIDTH]; /* [stage-1] */
     double *stage, *variance_bound, *gap_bound;
-    double bias, path, variance, convergence, next; /* the largest: bias as it is, the others over their bounds */
-    double full, fo;                                /* number of stages with full gradients; FOs */
-    bool same_fo;   /* the library's count is this program's at every stage of every seed */
-    double library; /* mean gap of the library over that of this program, last half */
+    double bias, path, variance, convergence, next, later, step,
+        sharp;       /* the largest: bias as it is, the others over their bounds */
+    double full, fo; /* number of stages with full gradients; FOs */
+    bool same_fo;    /* the library's count is this program's at every stage of every seed */
+    double library;  /* mean gap of the library over that of this program, last half */
 };
 
 static void take_means(struct outcome *outcome, const struct unit *units, size_t seeds)
@@ -35,6 +36,9 @@ static void take_means(struct outcome *outcome, const struct unit *units, size_t
             outcome->bias = fmax(outcome->bias, frame_at(frame, k, THEOREMS_BIAS));
             outcome->path =
                 fmax(outcome->path, frame_at(frame, k, THEOREMS_VARIANCE) / frame_at(frame, k, THEOREMS_PATH));
+            outcome->later = fmax(outcome->later, frame_at(frame, k, THEOREMS_LATER));
+            outcome->step = fmax(outcome->step, frame_at(frame, k, THEOREMS_STEP));
+            outcome->sharp = fmax(outcome->sharp, frame_at(frame, k, THEOREMS_SHARP));
             outcome->same_fo &= frame_at(frame, k, THEOREMS_FO) == frame_at(frame, k, THEOREMS_LIBRARY_FO);
         }
 }
@@ -143,17 +147,36 @@ static void find_variance(struct article *article, const struct outcome *near, c
 static void find_next(struct article *article, const struct outcome *near, const struct outcome *four)
 {
     article_finding(article, verdict_of((near->next <= 1) + (four->next <= 1), 2),
-                    "Optima move slowly: |x*_{i+j} - x*_i| <= 2jG/(mu(2i+j)).",
+                    "Optima move slowly: |x*_{i+j} - x*_i| <= 2jG/(mu(2i+j)) (lemma 7).",
                     "Distance over bound: at most %.2g and %.2g over all i and j = 1, 2, 4, ...", near->next,
                     four->next);
 }
 
+static void find_later(struct article *article, const struct outcome *near, const struct outcome *four)
+{
+    article_finding(article, verdict_of((near->later <= 1) + (four->later <= 1), 2),
+                    "Outputs stay near later optima: |x_j - x*_i|^2 <= (8/mu^2)(G(i-j)/(i+j))^2 + 2|x_j - x*_j|^2 "
+                    "(lemma 6).",
+                    "Distance over bound: at most %.2g and %.2g over all stages i, j = i-1, i-2, i-4, ..., and seeds.",
+                    near->later, four->later);
+}
+
+static void find_step(struct article *article, const struct outcome *near, const struct outcome *four)
+{
+    article_finding(article, verdict_of((near->step <= 1) + (four->step <= 1), 2),
+                    "One projected step: E g_i(x_{t+1}) - g_i(x*) <= E [(9/16) s|e - grad|^2 + (1-mu s)/(2s)|x* - "
+                    "x_t|^2 - |x* - x_{t+1}|^2/(2s)], s the step (lemma 9).",
+                    "Over all u, at one step of each stage of each seed: gap over bound at most %.4f and %.4f; with "
+                    "1/(2(1 - sL)) for 9/16, as in the lemma that it comes from (lemma 10), at most %.4f and %.4f.",
+                    near->step, four->step, near->sharp, four->sharp);
+}
+
 static void find_convergence(struct article *article, const struct outcome *near, const struct outcome *four)
 {
-    article_finding(article, verdict_of((near->convergence <= 1) + (four->convergence <= 1), 2),
-                    "The inner loop's expected gap is at most its convergence bound (with the weights' sum as Z).",
-                    "Mean gap over bound: at most %.2g and %.2g over all stages.", near->convergence,
-                    four->convergence);
+    article_finding(
+        article, verdict_of((near->convergence <= 1) + (four->convergence <= 1), 2),
+        "The inner loop's expected gap is at most its convergence bound (with the weights' sum as Z; lemma 8).",
+        "Mean gap over bound: at most %.2g and %.2g over all stages.", near->convergence, four->convergence);
 }
 
 static void write_counts(struct article *article, const struct outcome *near, const struct outcome *four)
@@ -169,8 +192,8 @@ static void write_counts(struct article *article, const struct outcome *near, co
     }
     article_finding(
         article, verdict_of(good, 2),
-        "Full gradients are computed in at most ceil(log n/alpha) stages, and there are at most 3 sum T_i + 2n "
-        "ceil(log n/alpha) FOs.",
+        "Full gradients are computed in at most ceil(log n/alpha) stages (lemma 1), and there are at most 3 sum T_i + "
+        "2n ceil(log n/alpha) FOs (corollary 1).",
         "Stages with full gradients over the bound: %.2f and %.2f; FOs over the bound: %.2f and %.2f.", passes[0],
         passes[1], fos[0], fos[1]);
     article_text(article,
@@ -205,6 +228,8 @@ void theorems_report(const struct setting *setting, const struct unit *units, st
                   outcomes[c].mean[THEOREMS_GAP], outcomes[c].gap_bound, "gap");
     find_convergence(article, near, four);
     find_next(article, near, four);
+    find_later(article, near, four);
+    find_step(article, near, four);
     write_counts(article, near, four);
     for (size_t c = 0; c < THEOREMS_CASES; c++)
         free_outcome(&outcomes[c]);

@@ -96,9 +96,9 @@ static const struct row table[] = {
           "Inner steps a stage (an epoch for svrg, sarah and katyusha; for ssvrg, the most that a round may take)."),
     COUNT("outer", "S", "", "method", outer, 1, 1e15, "Epochs a stage, for svrg, sarah and katyusha."),
     TEXT("step", "S|RULE", "", "method", step,
-         "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); paper, as printed there (1/(lambda*t), "
-         "for csvrg "
-         "1/(lambda*i*t)); capped, the same but at most 1/L; theory, csvrg's 4/(mu*(t+beta))."),
+         "Step size: a number; K/L, a multiple of 1/smoothness (1/L, 0.3/L); for sgd and csvrg also C/t, shorter at "
+         "each step t of a stage (0.1/t); paper, as printed there (1/(lambda*t), for csvrg 1/(lambda*i*t)); capped, "
+         "the same but at most 1/L; theory, csvrg's 4/(mu*(t+beta))."),
     REAL("smoothness", "L", "", "method", smoothness, 0, 1e300, true,
          "Largest curvature of one point's function, instead of the one seen in the data."),
     REAL("lipschitz", "G", "", "method", lipschitz, 0, 1e300, true,

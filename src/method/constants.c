@@ -41,10 +41,11 @@ void kf_lipschitz_archive(struct kf_lipschitz *lipschitz, const struct kf_proble
     kf_archive_count(archive, &lipschitz->counted, problem->points.count);
 }
 
-static bool read_share(const char *text, double *value)
+/* A number above 0 and what it is divided by, such as "/L". */
+static bool read_share(const char *text, const char *divisor, double *value)
 {
     const char *end = text + strlen(text), *stop;
-    return kf_read_real(text, end, value, &stop) == KF_NUMBER_OK && strcmp(stop, "/L") == 0 && *value > 0;
+    return kf_read_real(text, end, value, &stop) == KF_NUMBER_OK && strcmp(stop, divisor) == 0 && *value > 0;
 }
 
 static bool read_number(const char *text, double *value)
@@ -62,8 +63,10 @@ keepfit_status kf_step_read(const keepfit_options *options, struct kf_step_size 
         *step = fallback;
     else if (read_number(text, &value))
         *step = (struct kf_step_size){KF_STEP_CONSTANT, value};
-    else if (read_share(text, &value))
+    else if (read_share(text, "/L", &value))
         *step = (struct kf_step_size){KF_STEP_SHARE, value};
+    else if (decreasing && read_share(text, "/t", &value))
+        *step = (struct kf_step_size){KF_STEP_DIVIDED, value};
     else if (decreasing && strcmp(text, "paper") == 0)
         *step = (struct kf_step_size){KF_STEP_PAPER, 0};
     else if (decreasing && strcmp(text, "capped") == 0)
@@ -74,7 +77,8 @@ keepfit_status kf_step_read(const keepfit_options *options, struct kf_step_size 
         return kf_fail(error, KEEPFIT_USAGE,
                        "{step}: '%s' is no step of %s; it takes a number above 0 or a share of 1/L "
                        "such as 0.3/L%s%s",
-                       text, options->method, decreasing ? ", paper, capped" : "", theory ? ", theory" : "");
+                       text, options->method, decreasing ? ", one divided by t such as 0.1/t, paper, capped" : "",
+                       theory ? ", theory" : "");
     bool needs_lambda = step->rule == KF_STEP_PAPER || step->rule == KF_STEP_CAPPED || step->rule == KF_STEP_THEORY;
     double lambda = options->lambda_total > 0 ? options->lambda_total : options->lambda;
     if (needs_lambda && !(lambda > 0))

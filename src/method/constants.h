@@ -27,6 +27,7 @@ void kf_lipschitz_archive(struct kf_lipschitz *lipschitz, const struct kf_proble
 enum kf_step_rule {
     KF_STEP_CONSTANT, /* value */
     KF_STEP_SHARE,    /* value/L */
+    KF_STEP_DIVIDED,  /* value/t; this one and those below become shorter */
     KF_STEP_PAPER,    /* 1/(lambda t) or 1/(lambda i t) */
     KF_STEP_CAPPED,   /* the same, at most 1/L */
     KF_STEP_THEORY    /* 4/(mu (t+beta)) */

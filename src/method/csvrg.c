@@ -21,7 +21,12 @@
  * The iterate after step t = 0 .. T-1 has weight t+beta-1, beta = 72 L^2/mu^2, normalised by the sum of the weights (the
  * algorithm box prints another normaliser, with which the output would not be a convex combination). Where theorem and
  * proof print different constants, theory takes the safe one of each. The printed step 1/(lambda i t) overflows in the whole
- * space when lambda is small, so it is capped at 1/L there; inside a bounded domain, or with --step paper, it is as printed. */
+ * space when lambda is small, so it is capped at 1/L there; inside a bounded domain, or with --step paper, it is as printed.
+ *
+ * Other departures: gradient descent in stage 1 ends when the gap of f_1 is proved to be at most epsilon/2, or after
+ * FIRST_STAGE_STEPS steps (the paper does not say when). When the functions themselves change (a class appears, labels are
+ * swapped) the remembered gradients are void, and the next stage computes full gradients whatever alpha says. A point that
+ * leaves is taken out of D. Without strong convexity beta is infinite, and the output is the plain mean. */
 #include "method/csvrg.h"
 
 #include <assert.h>
@@ -108,6 +113,8 @@ static double step_at(const struct kf_task *task, const struct kf_csvrg *csvrg, 
 {
     double printed = 1 / (task->problem.objective.lambda * (double)task->problem.points.count * (double)(t + 1));
     switch (csvrg->step.rule) {
+    case KF_STEP_DIVIDED:
+        return csvrg->step.value / (double)(t + 1);
     case KF_STEP_PAPER:
         return printed;
     case KF_STEP_CAPPED:
@@ -167,7 +174,7 @@ static void steps_in_turn(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t
 
 static void frequent_update(struct kf_task *task, struct kf_csvrg *csvrg)
 {
-    bool averaged = is_averaged(&task->problem), decreasing = csvrg->step.rule >= KF_STEP_PAPER;
+    bool averaged = is_averaged(&task->problem), decreasing = csvrg->step.rule >= KF_STEP_DIVIDED;
     uint64_t steps = kf_csvrg_inner_steps(&task->problem, csvrg);
     if (averaged || decreasing)
         steps_in_turn(task, csvrg, steps, averaged);

@@ -4,10 +4,16 @@
  *               output: the mean of the T iterates.
  *   sgd-sparse  the same, but only when prev*(1+alpha) < i; otherwise the last output is repeated.
  *
- * Departures from print: the algorithm box samples from 1..i-1; the objective contains f_i, so we sample from 1..i. With
- * --setting theory, alpha = epsilon/(2 |D| G) (the theorem prints 1/(2|D|G), its proof uses epsilon) and T = 4 G^2 / (epsilon mu)
- * with the step 1/(mu t). In the whole space the printed step 1/(lambda t), which starts at 1/lambda, is capped at 1/L unless
- * --step paper asks for it. */
+ * Departures from print: the algorithm box samples from 1..i-1; the objective contains f_i, so we sample from 1..i. In the whole
+ * space the printed step 1/(lambda t), which starts at 1/lambda, is capped at 1/L unless --step paper asks for it.
+ *
+ * --setting theory has the step 1/(mu t), alpha = epsilon/(2 |D| G) (the theorem prints 1/(2|D|G), its proof uses epsilon), and the
+ * smallest T with
+ *
+ *     G^2 (1 + ln(T+1)) / (2 mu T) <= epsilon for sgd, epsilon/2 for sgd-sparse, whose repeated outputs get the other half.
+ *
+ * The theorem prints T = O(G^2/(epsilon mu)); the mean of all iterates has the logarithm. It is the textbook's proof: after the first
+ * step E|x_1 - x*|^2 <= G^2/mu^2, and the steps 1/(mu (t+1)) from x_t, t = 1 .. T, add G^2/(2 mu (t+1)) each. */
 #include <assert.h>
 #include <math.h>
 
@@ -56,6 +62,8 @@ static double step_at(const struct kf_task *task, const struct sgd *sgd, double 
     if (sgd->theory && sgd->step.rule >= KF_STEP_PAPER)
         printed = 1 / (kf_constant_convexity(&task->problem) * (double)t);
     switch (sgd->step.rule) {
+    case KF_STEP_DIVIDED:
+        return sgd->step.value / (double)t;
     case KF_STEP_PAPER:
         return printed;
     case KF_STEP_CAPPED:
@@ -69,9 +77,14 @@ static uint64_t steps_needed(struct kf_task *task, struct sgd *sgd)
 {
     if (!sgd->theory || task->problem.options->inner)
         return sgd->inner;
-    double slope = kf_constant_lipschitz(&task->problem, &sgd->lipschitz);
-    double steps = ceil(4 * slope * slope / (task->problem.options->epsilon * kf_constant_convexity(&task->problem)));
-    return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;
+    double slope = kf_constant_lipschitz(&task->problem, &sgd->lipschitz), mu = kf_constant_convexity(&task->problem);
+    double ratio = slope * slope / (2 * mu * task->problem.options->epsilon * (sgd->sparse ? 0.5 : 1));
+    double steps = 0, next = 1;
+    while (next > steps) { /* ascends to the smallest T >= ratio * (1 + ln(T+1)) */
+        steps = next;
+        next = ceil(ratio * (1 + log(steps + 1)));
+    }
+    return steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;
 }
 
 static double alpha_of(struct kf_task *task, struct sgd *sgd)

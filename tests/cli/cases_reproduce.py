@@ -41,8 +41,8 @@ def quick(box, experiment, folder, *words, **more):
     return box.run("reproduce", experiment, "--quick", "--quiet", "--out", folder, *words, **more)
 
 
-@over([("unknown", ["reproduce", "ridges"], "'ridges' is none of ridge|network|lower-bound|complexity|theorems|all"),
-       ("nothing", ["reproduce"], "reproduce needs ridge|network|lower-bound|complexity|theorems|all"),
+@over([("unknown", ["reproduce", "ridges"], "'ridges' is none of ridge|network|lower-bound|complexity|regime|theorems|all"),
+       ("nothing", ["reproduce"], "reproduce needs ridge|network|lower-bound|complexity|regime|theorems|all"),
        ("two", ["reproduce", "ridge", "network"], "unexpected argument 'network'"),
        ("option", ["reproduce", "ridge", "--lambda", "1"], "reproduce does not take the option --lambda"),
        ("seed", ["reproduce", "ridge", "--seed", "x"], "--seed")])

@@ -187,6 +187,63 @@ static void test_theory(struct tap *tap, int seeds)
     free(cloud);
 }
 
+/* T of sgd's theory: the textbook's bound G^2 (1 + ln(T+1))/(2 mu T) is at most epsilon (half of it for sgd-sparse) at T, and not at
+ * T-1. */
+static void test_sgd_theory_steps(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("squared", 2, 3, false, false, 6);
+    for (int sparse = 0; sparse < 2; sparse++)
+        for (int power = 0; power < 6; power++) {
+            double epsilon = 100 * pow(0.1, power), slope = 5, mu = 2, share = sparse ? 0.5 : 1;
+            char text[200];
+            snprintf(text, sizeof text,
+                     "loss=squared lambda=1 domain=ball:1 lipschitz=%g method=%s setting=theory epsilon=%g", slope,
+                     sparse ? "sgd-sparse" : "sgd", epsilon);
+            keepfit_fit *fit = fit_from(text);
+            keepfit_report report;
+            push_range(fit, cloud, 0, 1);
+            keepfit_fit_report(fit, &report);
+            double steps = (double)report.fo, bound[2];
+            for (int before = 0; before < 2; before++)
+                bound[before] = slope * slope * (1 + log(steps - before + 1)) / (2 * mu * (steps - before));
+            tap_check(tap, bound[0] <= share * epsilon * (1 + 1e-12) && (steps == 1 || bound[1] > share * epsilon),
+                      "theory: %s has the least T that the textbook's bound allows at epsilon %g (%g)",
+                      sparse ? "sgd-sparse" : "sgd", epsilon, steps);
+            keepfit_fit_free(fit);
+        }
+    free(cloud);
+}
+
+/* A step of c/t: with every row 0 a step shrinks x by 1 - 2 lambda c/t, so the iterates are products, and the output is their mean. */
+static void test_divided_step(struct tap *tap)
+{
+    const double row[2] = {0, 0}, first[2] = {3, -4}, c = 0.25;
+    keepfit_point points[2] = {{.row = {2, NULL, first}, .target = 1, .weight = 1},
+                               {.row = {2, NULL, row}, .target = 0, .weight = 1}};
+    keepfit_fit *fit = fit_from("loss=squared lambda=0.5 method=sgd inner=7 step=0.25/t window=1");
+    TAP_NEED(keepfit_fit_push(fit, &points[0]) == KEEPFIT_OK);
+    size_t size = 0;
+    const double *x = keepfit_fit_iterate(fit, &size);
+    double start = x[0], mean = 0, factor = 1;
+    TAP_NEED(keepfit_fit_push(fit, &points[1]) == KEEPFIT_OK);
+    for (int t = 1; t <= 7; t++) {
+        factor *= 1 - c / t;
+        mean += factor / 7;
+    }
+    x = keepfit_fit_iterate(fit, &size);
+    tap_check(tap, start != 0 && near(x[0], mean * start, 1e-13), "the step c/t is c, c/2, c/3, ... (%g)",
+              x[0] / start);
+    keepfit_fit_free(fit);
+    fit = NULL;
+    keepfit_options *options = keepfit_options_create();
+    keepfit_error error;
+    keepfit_options_set(options, "method", "svrg", &error);
+    keepfit_options_set(options, "step", "0.25/t", &error);
+    tap_check(tap, keepfit_fit_create(options, &fit, &error) == KEEPFIT_USAGE,
+              "svrg, whose steps are alike, refuses it");
+    keepfit_options_free(options);
+}
+
 static void test_sgd_sparse(struct tap *tap)
 {
     const double alpha = 0.2;
@@ -232,6 +289,8 @@ int main(int count, char **words)
     test_counts(&tap, 500, 0.05, 1);
     test_counts(&tap, 50, 0.9, 2);
     test_actual_count(&tap);
+    test_sgd_theory_steps(&tap);
+    test_divided_step(&tap);
     test_output_weights(&tap);
     test_theory(&tap, quick ? 1 : 5);
     test_sgd_sparse(&tap);
