@@ -176,7 +176,7 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
         if (status != KEEPFIT_OK)
             break;
         columns_see(&training->columns, &point.row);
-        bool same = keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DATA;
+        bool same = keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DIFFERENT;
         if (same) {
             trace_due(&training->plan, number++);
         } else if (training->skip) {

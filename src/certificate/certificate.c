@@ -144,7 +144,7 @@ keepfit_status kf_certificate_take(struct kf_task *task, struct kf_certificate *
     if (!remember_slopes(task, certificate, factors))
         return kf_fail_memory(error);
     kf_goal_take(&certificate->goal, task, loss, blur);
-    kf_intercept_take(&certificate->intercept, task, newest);
+    kf_intercept_take(&certificate->intercept, task, newest, blur);
     if (!kf_curvature_take(&certificate->curvature, task, newest, factors[0]))
         return kf_fail_memory(error);
     kf_certificate_check(task, certificate);
@@ -175,8 +175,8 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
     find_factors(task, certificate, j, factors);
     struct kf_tracked tracked = kf_certificate_tracked(certificate);
     objective->type->add(objective, -1, j, factors, certificate->sum);
-    double blur =
-        kf_rounding_of_point(objective, task->iterate.x, j, factors, modelled ? slopes->moved_off : 0, &tracked);
+    double followed = modelled ? kf_curvature_of(&certificate->curvature, &task->problem, slopes->at, j) : 0;
+    double blur = kf_rounding_of_point(objective, task->iterate.x, j, factors, followed * slopes->moved_off, &tracked);
     kf_goal_drop(&certificate->goal, task, &task->iterate.view, j, blur);
     certificate->intercept.known = false;
     if (kf_remembers_slopes(certificate))
@@ -250,7 +250,7 @@ static void correct_sum(struct kf_task *task, struct kf_certificate *certificate
     if (!kf_is_modelled(certificate) || slopes->matching)
         return;
     struct kf_tracked tracked = kf_certificate_tracked(certificate);
-    kf_rounding_of_correction(objective, slopes->moved_most, (double)curvature->points, &tracked);
+    kf_rounding_of_correction(objective, slopes->moved_most, slopes->moved_off, (double)curvature->points, &tracked);
     for (size_t j = 0; j < curvature->points; j++) {
         double more = kf_curve_recalled(&task->problem, j, slopes->at[j]) - curvature->curves.of[j],
                factor = more * slopes->moved[j];
@@ -300,7 +300,7 @@ double kf_certificate_aim(struct kf_task *task, struct kf_certificate *certifica
 {
     size_t size = kf_size(&task->problem);
     assert(kf_has_factor(&certificate->curvature));
-    kf_spend(&task->stage, 0.5 * (double)(size * size));
+    kf_spend(&task->stage, kf_cost_solve((double)size));
     kf_complete_gradient(&task->problem.objective, certificate->sum, task->iterate.x, certificate->complete);
     kf_curvature_step(&certificate->curvature, certificate->complete, direction);
     return -kf_dot(size, certificate->complete, direction);

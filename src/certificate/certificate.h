@@ -110,8 +110,9 @@ void kf_certificate_go_back(struct kf_task *task, struct kf_certificate *certifi
 bool kf_certificate_step_unseen(struct kf_task *task, struct kf_certificate *certificate, const double *direction);
 /* For an estimate: Newton's step, after which the gradient of the model is 0, and so it is taken to be. No FO. */
 void kf_certificate_step_estimated(struct kf_task *task, struct kf_certificate *certificate, double *direction);
-/* What the losses at least change by from x along so much of the direction, backwards too, as far as the sum says. */
-double kf_certificate_foresee_change(const struct kf_problem *problem, const struct kf_certificate *certificate,
+/* What the losses at least change by from x along so much of the direction, backwards too, as far as the sum says; both ends lie within 1
+ * of it from where the step began. NaN: not known, or nobody asks. */
+double kf_certificate_foresee_change(const struct kf_task *task, const struct kf_certificate *certificate,
                                      const double *direction, double length);
 
 /* x is another: what is known of it alone. Shared by the files of this folder. */

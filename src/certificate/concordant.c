@@ -58,7 +58,8 @@ static double concordant_look(const struct kf_curvature *curvature, const struct
 {
     double most;
     if (!slopes)
-        return curvature->since.before + kf_scores_most(curvature, problem, delta);
+        return curvature->since.before + kf_scores_most(curvature, problem, delta) +
+               kf_score_rounding(&problem->objective, kf_score_most(&problem->objective, delta));
     kf_curvature_error(curvature, problem, slopes, NULL, &most);
     return most;
 }

@@ -176,7 +176,7 @@ keepfit_status kf_curvature_close(struct kf_curvature *curvature, struct kf_task
     size_t size = hessian->size;
     assert(curvature->phase == KF_PHASE_GATHERING);
     curvature->phase = KF_PHASE_NONE;
-    kf_spend(&task->stage, (0.05 * (double)size + 2) * (double)(size * size));
+    kf_spend(&task->stage, kf_cost_factor((double)size));
     if (!hessian->type->close(hessian, &task->problem))
         return KEEPFIT_DIVERGED;
     curvature->weight = objective->weight_total;
@@ -210,7 +210,7 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_ta
     double least = heritage->c, size = (double)hessian->size;
     curvature->leverages.known = heritage->known;
     if (heritage->compares && heritage->size == hessian->size && kf_leverages_are_dear(curvature, &task->problem)) {
-        kf_spend(&task->stage, 0.3 * size * (size * size));
+        kf_spend(&task->stage, 2 * kf_cost_factor(size) + 16 * kf_cost_product(size));
         least = fmax(least, hessian->type->compare(hessian, heritage->margin) * (1 - heritage->slack));
     }
     if (heritage->known)
@@ -251,8 +251,7 @@ bool kf_curvature_certify(struct kf_curvature *curvature, struct kf_task *task, 
     if (!has_room(task, reserve_leverages(curvature)))
         return false;
     curvature->leverages.largest = 0;
-    kf_spend(&task->stage, (0.15 * (double)curvature->hessian.size + 5) *
-                               (double)(curvature->hessian.size * curvature->hessian.size));
+    kf_spend(&task->stage, kf_cost_inverse((double)curvature->hessian.size));
     bool found = kf_fall(&task->problem)->find(curvature, task, target);
     if (found)
         be_certified(curvature, task, tracked);
@@ -383,8 +382,9 @@ void kf_curvature_leave(struct kf_curvature *curvature, struct kf_task *task, si
     if (was_certified || curvature->phase == KF_PHASE_MEASURING) {
         double leverage = was_certified ? change_sum(curvature, &task->problem, j, -factor)
                                         : kf_leverage(curvature, &task->problem, j);
-        if (inside && !(has_marks && curvature->leverages.of[j] < 0))
-            curvature->since.lost += share_of(curvature, j, leverage);
+        bool left_out = has_marks && inside && curvature->leverages.of[j] < 0;
+        if (inside) /* without one that was left out H is the same, but its rounding is not that of the points that are there */
+            curvature->since.lost += left_out ? KF_UNDERFLOW : share_of(curvature, j, leverage);
     }
     if (j < listed)
         kf_points_close_gap(curvature->leverages.of, listed, 1, j);
@@ -413,7 +413,7 @@ bool kf_curvature_take(struct kf_curvature *curvature, struct kf_task *task, siz
         return false;
     if (!kf_is_certified(curvature))
         return true;
-    kf_spend(&task->stage, 0.3 * (double)(curvature->hessian.size * task->problem.points.place[j].count));
+    kf_spend(&task->stage, kf_cost_leverages(&task->problem, (double)curvature->hessian.size, 1));
     double leverage = change_sum(curvature, &task->problem, j, factor);
     curvature->leverages.later = fmax(curvature->leverages.later, leverage);
     if (curvature->plain || kf_concordance(&task->problem) == 0 || curvature->leverages.known != j)

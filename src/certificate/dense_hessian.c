@@ -153,8 +153,7 @@ static bool dense_gather(struct kf_hessian *hessian, struct kf_curves *curves, s
 {
     if (!kf_hessian_add(curves, task, x, slopes, from, to, hessian->matrix, hessian->capacity))
         return false;
-    double entries = (double)task->problem.points.entries / (double)task->problem.points.count;
-    kf_spend(&task->stage, 0.3 * (double)(to - from) * entries * entries);
+    kf_spend(&task->stage, kf_cost_squares(&task->problem, (double)(to - from)));
     hessian->operations += (double)(to - from);
     return true;
 }
@@ -181,6 +180,7 @@ static void dense_reopen(struct kf_hessian *hessian, const struct kf_problem *pr
         column[k] -= k < problem->objective.free ? 0 : ridge;
         kf_scale(hessian->size - k, weight, column + k);
     }
+    hessian->operations += 4; /* the mean and the ridge, and back */
 }
 
 static bool dense_assemble(struct kf_hessian *hessian, struct kf_curves *curves, const struct kf_problem *problem,
@@ -200,7 +200,7 @@ static void dense_take_out(struct kf_hessian *hessian, const struct kf_curves *c
                            size_t j, double scale)
 {
     kf_hessian_take_out(curves, problem, j, scale, hessian->matrix, hessian->capacity);
-    hessian->operations++;
+    hessian->operations += TERM_OPERATIONS; /* its term is made in another way than when it came */
 }
 
 /* ---- what is made of it ---- */

@@ -10,7 +10,7 @@
 /* A relative target is no less than this share of the objective at 0, which is rounding: the optimum may be worth 0. */
 #define FINEST 1e-14 /* safety: 45 units of rounding */
 
-static bool is_relative(const struct kf_problem *problem)
+bool kf_goal_follows(const struct kf_problem *problem)
 {
     return problem->options->epsilon_kind == KF_EPSILON_RELATIVE;
 }
@@ -32,7 +32,7 @@ static void change_losses(struct kf_goal *goal, const struct kf_problem *problem
 void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double loss, double blur)
 {
     size_t newest = task->problem.points.count - 1;
-    if (!is_relative(&task->problem))
+    if (!kf_goal_follows(&task->problem))
         return;
     double weighted =
         isnan(loss) ? loss_of(task, &task->iterate.view, newest) : task->problem.points.place[newest].weight * loss;
@@ -41,7 +41,7 @@ void kf_goal_take(struct kf_goal *goal, struct kf_task *task, double loss, doubl
 
 void kf_goal_drop(struct kf_goal *goal, struct kf_task *task, const struct kf_view *x, size_t j, double blur)
 {
-    if (is_relative(&task->problem))
+    if (kf_goal_follows(&task->problem))
         change_losses(goal, &task->problem, j, -loss_of(task, x, j), blur);
 }
 
@@ -55,7 +55,7 @@ void kf_goal_set(struct kf_goal *goal, const struct kf_problem *problem, const d
 
 void kf_goal_move(struct kf_goal *goal, struct kf_task *task, const double *to, double change)
 {
-    if (!is_relative(&task->problem))
+    if (!kf_goal_follows(&task->problem))
         return;
     goal->losses += change;
     goal->off += KF_UNIT * fabs(goal->losses) * KF_UPWARD;

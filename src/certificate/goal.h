@@ -28,6 +28,9 @@ void kf_goal_drop(struct kf_goal *goal, struct kf_task *task, const struct kf_vi
 /* x has moved to `to`; change = (sum of the points' gradients where it was).(its move), or less, NaN where that is not known. */
 void kf_goal_move(struct kf_goal *goal, struct kf_task *task, const double *to, double change);
 
+/* Whether the losses are followed: only a relative epsilon asks for them. */
+bool kf_goal_follows(const struct kf_problem *problem);
+
 void kf_goal_archive(struct kf_goal *goal, struct kf_archive *archive);
 
 /* The losses at `x` are so much, as they were computed point by point. */

@@ -368,7 +368,7 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, c
     intercept->spread = largest_spread(intercept->inverse, outputs) * intercept->upward;
 }
 
-void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j)
+void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j, double blur)
 {
     const struct kf_place *place = &task->problem.points.place[j];
     if (intercept->hopeless && !(j && place[-1].target == place->target && place[-1].weight > 0))
@@ -378,7 +378,8 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
     double *one = intercept->inverse + intercept->outputs * intercept->outputs;
     assert(intercept->outputs == task->problem.objective.outputs);
     curve_at(task, j, NULL, one);
-    intercept->stretch += stretch_of(intercept, &task->problem, j, one);
+    double own = kf_exp_any(2 * blur) * stretch_of(intercept, &task->problem, j, one);
+    intercept->stretch = (intercept->stretch + own) * (1 + 8 * KF_UNIT);
 }
 
 /* |v_b|_{H^-1}/sqrt(W), or a little more, where each number of v may be off by that of `doubt`. */

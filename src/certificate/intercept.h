@@ -49,8 +49,8 @@ bool kf_intercept_suits(const struct kf_problem *problem);
 bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_problem *problem);
 /* Makes it at task->iterate.x: one FO a point, or none where the points' slopes there are remembered (not NULL). */
 void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, const double *slopes);
-/* Point j has come. */
-void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j);
+/* Point j has come, whose scores may be off by `blur`. */
+void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j, double blur);
 /* The bound, infinite where a better x would have one; NaN where none has. */
 double kf_intercept_bound(struct kf_intercept *intercept, struct kf_task *task, const double *gradient,
                           const double *doubt);

@@ -8,6 +8,7 @@
 #include "certificate/curvature.h"
 #include "certificate/fall.h"
 #include "certificate/verified.h"
+#include "problem/costs.h"
 #include "problem/gap.h"
 
 /* Of H at most this share is given up for points whose curvature has become much smaller than that of the others. */
@@ -50,7 +51,7 @@ double kf_leverage_upward(const struct kf_curvature *curvature, const keepfit_ro
 /* The same of point j, from the row. */
 double kf_leverage(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j);
 /* Those of all points that are in H, and R. */
-void kf_leverages_measure_all(struct kf_curvature *curvature, const struct kf_problem *problem);
+void kf_leverages_measure_all(struct kf_curvature *curvature, struct kf_task *task);
 /* H again, of the points that are not left out (whose leverage is not negative), from their curvatures. False: no memory. */
 bool kf_leverages_assemble(struct kf_curvature *curvature, struct kf_task *task);
 /* H's inverse. Where a few points are so large that rounding in what they have made of H hides all others, it is made without them. */

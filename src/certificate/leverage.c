@@ -78,9 +78,14 @@ static size_t measure(struct kf_curvature *curvature, const struct kf_problem *p
     return count;
 }
 
-void kf_leverages_measure_all(struct kf_curvature *curvature, const struct kf_problem *problem)
+static void spend(const struct kf_curvature *curvature, struct kf_task *task, size_t points)
 {
-    measure(curvature, problem, 0, curvature->points);
+    kf_spend(&task->stage, kf_cost_leverages(&task->problem, (double)curvature->hessian.size, (double)points));
+}
+
+void kf_leverages_measure_all(struct kf_curvature *curvature, struct kf_task *task)
+{
+    spend(curvature, task, measure(curvature, &task->problem, 0, curvature->points));
     curvature->leverages.largest = 0;
     for (size_t j = 0; j < curvature->points; j++)
         curvature->leverages.largest = fmax(curvature->leverages.largest, curvature->leverages.of[j]);
@@ -118,10 +123,10 @@ static size_t leave_out(struct kf_curvature *curvature, const struct kf_problem 
 
 /* At least the largest leverage of the first `count` points in H, and hardly more. What is known of each is an upper bound once
  * multiplied by `inflation`, so that only those have to be measured that may be larger than the largest by far. */
-static double largest_leverage(struct kf_curvature *curvature, const struct kf_problem *problem, size_t count)
+static double largest_leverage(struct kf_curvature *curvature, struct kf_task *task, size_t count)
 {
     double *known = curvature->leverages.of, most = 0, unmeasured = 0;
-    size_t first = 0;
+    size_t first = 0, measured = 0;
     for (size_t j = 1; j < count; j++)
         if (known[j] > known[first])
             first = j;
@@ -133,10 +138,12 @@ static double largest_leverage(struct kf_curvature *curvature, const struct kf_p
             unmeasured = fmax(unmeasured, known[j] * curvature->leverages.inflation);
             continue;
         }
-        double now = kf_leverage(curvature, problem, j);
+        double now = kf_leverage(curvature, &task->problem, j);
         known[j] = now / curvature->leverages.inflation;
         most = fmax(most, now);
+        measured++;
     }
+    spend(curvature, task, measured);
     return fmax(most, unmeasured);
 }
 
@@ -238,7 +245,7 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_task *task, d
     memset(curvature->leverages.of, 0, points * sizeof *curvature->leverages.of);
     if (!kf_leverages_invert(curvature, task))
         return false;
-    measure(curvature, &task->problem, 0, points);
+    spend(curvature, task, measure(curvature, &task->problem, 0, points));
     mark(curvature, 0, points, target, LEVERAGE_TIMES);
     if (leave_out(curvature, &task->problem, 0, points) > 0) {
         if (is_worn(curvature) && !kf_leverages_assemble(curvature, task)) {
@@ -247,7 +254,7 @@ static bool measure_anew(struct kf_curvature *curvature, struct kf_task *task, d
         }
         if (!curvature->hessian.type->invert(&curvature->hessian))
             return false;
-        measure(curvature, &task->problem, 0, points);
+        spend(curvature, task, measure(curvature, &task->problem, 0, points));
     }
     curvature->leverages.inflation = 1;
     curvature->leverages.measured = curvature->weight;
@@ -270,14 +277,14 @@ static bool measure_rest(struct kf_curvature *curvature, struct kf_task *task)
         return false;
     curvature->leverages.inflation *= 1 + 2 * curvature->hessian.slack;
     memset(curvature->leverages.of + known, 0, (points - known) * sizeof *curvature->leverages.of);
-    measure(curvature, &task->problem, known, points);
+    spend(curvature, task, measure(curvature, &task->problem, known, points));
     for (size_t j = known; j < points; j++)
         curvature->leverages.of[j] /= curvature->leverages.inflation;
-    double lost = leave_out_more(curvature, &task->problem, points);
+    double before = curvature->hessian.slack, lost = leave_out_more(curvature, &task->problem, points);
     if (lost > 0 && !curvature->hessian.type->invert(&curvature->hessian))
         return false;
-    curvature->leverages.inflation *= (1 + 2 * curvature->hessian.slack) / (1 - lost);
-    curvature->leverages.largest = largest_leverage(curvature, &task->problem, points);
+    curvature->leverages.inflation *= (1 + 2 * curvature->hessian.slack) / ((1 - before) * (1 - lost));
+    curvature->leverages.largest = largest_leverage(curvature, task, points);
     return true;
 }
 

@@ -241,7 +241,8 @@ static void undo_close(struct kf_curvature *curvature, const struct kf_problem *
 
 keepfit_status kf_curvature_extend(struct kf_curvature *curvature, struct kf_task *task, const double *slopes)
 {
-    double c = fmin(curvature->weight / task->problem.objective.weight_total, 1);
+    double share = fmin(curvature->weight / task->problem.objective.weight_total, 1),
+           c = share * (1 - curvature->hessian.slack) / KF_UPWARD;
     struct kf_heritage heritage = kf_curvature_bequeath(curvature, &task->problem, c);
     undo_close(curvature, &task->problem);
     kf_copy(&task->problem, curvature->anchor, task->iterate.x);

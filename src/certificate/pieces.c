@@ -136,7 +136,7 @@ static bool piecewise_find(struct kf_curvature *curvature, struct kf_task *task,
         spend(curvature, task);
         if ((changed && !without_marked(curvature, task)) || !kf_leverages_invert(curvature, task))
             return false;
-        kf_leverages_measure_all(curvature, &task->problem);
+        kf_leverages_measure_all(curvature, task);
         changed = round + 1 < ROUNDS_MOST && mark_near(curvature, wanted(target)) > 0;
         if (!changed)
             break;

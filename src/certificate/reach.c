@@ -101,7 +101,8 @@ bool kf_dense_find_reach(struct kf_curvature *curvature, struct kf_task *task, d
     if (!make_excess(curvature, &task->problem, base))
         return false;
     double kappa = largest_ratio(curvature, &task->problem);
-    kf_spend(&task->stage, (0.05 * size + 4 * POWER_STEPS) * size * size);
+    kf_spend(&task->stage, kf_cost_squares(&task->problem, (double)curvature->points) + kf_cost_factor(size) +
+                               2 * POWER_STEPS * kf_cost_product(size));
     for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++) {
         double enough = margins[k] * kappa + BASE_SHARE * base;
         if (!(base + enough < farthest))

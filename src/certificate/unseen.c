@@ -13,20 +13,30 @@
 #define UNSEEN_TO 0.4   /* speed: bench/tuning.md */
 #define UNSEEN_MOST 0.6 /* speed: bench/tuning.md */
 
-double kf_certificate_foresee_change(const struct kf_problem *problem, const struct kf_certificate *certificate,
+/* Two ends of a step, x + length * direction with lengths of at most 1, lie where they are computed to lie, and their difference is off by so
+ * many units of x and the direction. */
+#define UNITS_OF_ENDS 8 /* proof: "Theorem 2 (losses followed)" */
+
+double kf_certificate_foresee_change(const struct kf_task *task, const struct kf_certificate *certificate,
                                      const double *direction, double length)
 {
-    size_t size = kf_size(problem);
-    const double *sum = certificate->sum;
+    size_t size = kf_size(&task->problem);
+    const double *sum = certificate->sum, *x = task->iterate.x;
+    const struct kf_curvature *curvature = &certificate->curvature;
     bool modelled = kf_is_modelled(certificate);
-    double change = length * kf_dot(size, sum, direction), off = 0;
-    if (modelled && !kf_is_certified(&certificate->curvature))
+    double change = length * kf_dot(size, sum, direction), off = 0, ends = 0, unit = UNITS_OF_ENDS * KF_UNIT;
+    if (!kf_goal_follows(&task->problem) || (modelled && !kf_is_certified(curvature)))
         return NAN;
-    for (size_t k = 0; k < size; k++)
+    for (size_t k = 0; k < size; k++) {
         off += fabs(direction[k]) * (certificate->off[k] + kf_gamma((double)size + 8) * fabs(sum[k]));
-    if (modelled)
-        off += certificate->curvature.since.error * kf_curvature_length(&certificate->curvature, direction);
-    return change - fabs(length) * off * KF_UPWARD;
+        ends += (fabs(x[k]) + fabs(direction[k])) * (certificate->off[k] + fabs(sum[k]));
+    }
+    if (modelled) {
+        double along = kf_curvature_length(curvature, direction), far = kf_curvature_length(curvature, x);
+        off += curvature->since.error * along;
+        ends += curvature->since.error * (along + far);
+    }
+    return change - (fabs(length) * off + unit * ends) * (1 + kf_gamma((double)size)) * KF_UPWARD;
 }
 
 /* Where the points' scores will have moved to by the direction. False: no memory. */
@@ -42,7 +52,7 @@ static bool foresee_moves(struct kf_task *task, struct kf_certificate *certifica
     kf_single_scores(&task->problem.objective, direction, 0, count, slopes->trial);
     if (kf_is_modelled(certificate))
         kf_add(count, 1, slopes->moved, slopes->trial);
-    kf_spend(&task->stage, 0.3 * (double)task->problem.points.entries);
+    kf_spend(&task->stage, kf_cost_pass(&task->problem));
     return true;
 }
 
@@ -65,7 +75,7 @@ static void move(struct kf_task *task, struct kf_certificate *certificate, const
 {
     struct kf_curvature *curvature = &certificate->curvature;
     struct kf_tracked tracked = kf_certificate_tracked(certificate);
-    double change = kf_certificate_foresee_change(&task->problem, certificate, direction, 1);
+    double change = kf_certificate_foresee_change(task, certificate, direction, 1);
     kf_curvature_follow(curvature, task, certificate->slopes.at, direction, &tracked);
     kf_add(kf_size(&task->problem), 1, direction, task->iterate.x);
     certificate->gradient = KF_GRADIENT_MODELLED;

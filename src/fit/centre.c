@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "fit/durable.h"
+#include "objective/rounding.h"
 
 /* A column is centred once its condition number beside the intercept's is above this, as far as its values tell. */
 #define FAR 0x1p30 /* proof: "Theorem 15 (columns far from 0)" */
@@ -75,11 +76,21 @@ const double *kf_centre_read_x(keepfit_fit *fit)
     return fit->centring.given_x;
 }
 
+/* In a domain the gradient in the weight of a bias, which is a part of x, may be anything at the optimum: by how much the losses and the
+ * regulariser change at most where scores change by `error`. */
+static double more_in_domain(const struct kf_objective *objective, const double *x, double error, double size,
+                             double lead)
+{
+    double score = (kf_score_most(objective, x) + error) * KF_UPWARD, move = error / fabs(lead);
+    double slope = objective->loss->slope_bound(score, objective->target_most, objective->delta);
+    return slope * error + objective->lambda * (2 * size + move) * move;
+}
+
 double kf_centre_bound(keepfit_fit *fit, double bound)
 {
     const struct kf_objective *objective = &fit->task.problem.objective;
     size_t outputs = objective->outputs;
-    double square = 0, lead = fit->meaning.lead.constant;
+    double square = 0, lead = fit->meaning.lead.constant, size = 0;
     bool biased = fit->meaning.lead.there && lead != 1;
     if (!(fit->centring.centres.count || biased) || !isfinite(bound))
         return bound;
@@ -88,10 +99,15 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
         struct wide sum = shifted(&fit->centring.centres, x, outputs, k, -1);
         double error = wide_error(&sum, sum.high + sum.low) + (biased ? DBL_EPSILON * fabs(lead * x[k]) : 0);
         square += error * error;
+        size += x[k] * x[k];
     }
     double bend = objective->loss->curve_bound(objective->delta);
+    if (biased)
+        bend += 2 * objective->lambda / (lead * lead); /* the weight of the constant is regularised */
     assert(bound >= 0 && !(square < 0));
     double more = sqrt(2 * bend * bound * square) + bend * square / 2;
+    if (biased && !kf_domain_is_whole(&fit->task.problem.domain))
+        more = more_in_domain(objective, x, sqrt(square), sqrt(size), lead);
     return (bound + more * (1 + 16 * DBL_EPSILON)) * (1 + 2 * DBL_EPSILON);
 }
 

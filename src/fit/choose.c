@@ -6,8 +6,8 @@
  * first one comes back, in the middle of a stage if need be, and finishes that. And a stage that takes its method too many
  * passes over the points, as the first one may after a large block, is finished by the other.
  *
- * What is measured is work in nominal nanoseconds: FOs and steps times the entries of a row, and what methods report of dense
- * algebra (kf_spend). No clock is looked at, so that the same data give the same bits on any machine. */
+ * What is measured is work in nominal nanoseconds: FOs, and what methods report of all else (kf_spend), as problem/costs.h
+ * believes it. No clock is looked at, so that the same data give the same bits on any machine. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 #include "base/memory.h"
 #include "certificate/curvature.h"
 #include "fit/fit.h"
+#include "problem/costs.h"
 
-/* The first trial, and how many times the stage that the last one was at the next is, won or lost. */
+/* The first trial, and how many times the stage that the last one was at the next is, won (or nearly) or lost. */
 #define TRIAL_FIRST 64 /* speed: bench/tuning.md */
-/* With few coordinates, where the first stages say little of what Newton's steps will cost, not before this one. */
+/* With few coordinates, where the first stages say little of what steps with an old Hessian will cost, not before this one. */
 #define TRIAL_FIRST_SMALL 1024 /* speed: bench/tuning.md */
-#define SMALL 128              /* speed: bench/tuning.md */
 #define AFTER_WIN 4            /* speed: bench/tuning.md */
 #define AFTER_LOSS 16          /* speed: bench/tuning.md */
 /* A trial's length as a share of the stages so far. */
@@ -35,14 +35,6 @@
 /* The gradients that a stage may compute before it is the other's: some, and in passes over the points. */
 #define GRADIENTS_LEAST 100000 /* safety: an end to what the other does sooner */
 #define PASSES_MOST 64         /* safety: likewise */
-/* Nominal nanoseconds of an FO and of a step of the scaled iterate: for itself, and for each entry of the row. */
-#define FO_ITSELF 20.0   /* speed: bench/costs.md */
-#define FO_ENTRY 1.0     /* speed: bench/costs.md */
-#define STEP_ITSELF 30.0 /* speed: bench/costs.md */
-#define STEP_ENTRY 2.0   /* speed: bench/costs.md */
-/* and of a product of two entries on its way into a Hessian. */
-#define HESSIAN_PRODUCT 0.3 /* speed: bench/costs.md */
-
 static bool may_scale(const keepfit_fit *fit, const struct kf_method *method)
 {
     const struct kf_domain *domain = &fit->task.problem.domain;
@@ -132,25 +124,11 @@ void kf_choice_recall(keepfit_fit *fit)
 
 /* ---- trials ---- */
 
-/* The numbers of the model that a row meets. */
-static double entries_of_row(const keepfit_fit *fit)
-{
-    const struct kf_problem *problem = &fit->task.problem;
-    return (double)problem->points.entries / (double)problem->points.count * (double)problem->objective.outputs;
-}
-
-static double cost_of_fo(const keepfit_fit *fit)
-{
-    return FO_ITSELF + FO_ENTRY * entries_of_row(fit);
-}
-
 /* There and back: a pass each, and a Hessian where it takes one. */
 static double cost_of_change(const keepfit_fit *fit)
 {
-    double entries = entries_of_row(fit), each = 2 * cost_of_fo(fit);
-    if (kf_curvature_suits(&fit->task.problem))
-        each += HESSIAN_PRODUCT * entries * entries;
-    return each * (double)fit->task.problem.points.count;
+    const struct kf_problem *problem = &fit->task.problem;
+    return 2 * kf_cost_pass(problem) + (kf_curvature_suits(problem) ? kf_cost_hessian(problem) : 0);
 }
 
 /* What was done since the last look joins the account. */
@@ -158,12 +136,10 @@ static void count_work(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
     struct kf_task *task = &fit->task;
-    double step = STEP_ITSELF + STEP_ENTRY * entries_of_row(fit);
-    choice->work += task->stage.work + (double)(task->problem.objective.fo - choice->fo) * cost_of_fo(fit) +
-                    (double)(task->stage.steps - choice->steps) * step;
+    choice->work +=
+        task->stage.work + (double)(task->problem.objective.fo - choice->fo) * kf_cost_gradient(&task->problem);
     task->stage.work = 0;
     choice->fo = task->problem.objective.fo;
-    choice->steps = task->stage.steps;
 }
 
 static void begin_stretch(keepfit_fit *fit)
@@ -192,7 +168,8 @@ static void end_trial(keepfit_fit *fit, bool won)
              won ? "" : " and given up");
     choice->trying = false;
     choice->watched = won;
-    choice->next = fit->arrivals.arrived * (won ? AFTER_WIN : AFTER_LOSS);
+    bool nearly = 2 * stages >= (double)choice->length; /* it was given up in its second half */
+    choice->next = fit->arrivals.arrived * (won || nearly ? AFTER_WIN : AFTER_LOSS);
 }
 
 static keepfit_status go_back(keepfit_fit *fit)
@@ -223,7 +200,7 @@ static double left(const keepfit_fit *fit)
 
 static void limit_stage(keepfit_fit *fit)
 {
-    double most = left(fit) / cost_of_fo(fit);
+    double most = left(fit) / kf_cost_gradient(&fit->task.problem);
     if (most < (double)fit->task.stage.allowance)
         fit->task.stage.allowance = most > 1 ? (uint64_t)most : 1;
 }
@@ -245,7 +222,7 @@ static bool is_far_ahead(keepfit_fit *fit)
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (kf_size(&fit->task.problem) <= SMALL && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
+    if (choice->first->advantage && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
     }
@@ -254,12 +231,16 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     assert(!choice->trying);
     choice->length = fit->arrivals.arrived / TRIAL_SHARE;
     begin_stretch(fit);
-    /* Where a change and the way back are about all that is spent, there is nothing to gain. */
-    choice->trying = choice->rate * (double)choice->length > cost_of_change(fit) && !is_far_ahead(fit);
-    if (!choice->trying) {
+    if (is_far_ahead(fit)) {
         choice->next = AFTER_WIN * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
+    /* Where a change and the way back are more than may be gained until there are twice as many points, it is too early. */
+    if (!((1 - WIN_SHARE) * choice->rate * (double)fit->arrivals.arrived > cost_of_change(fit))) {
+        choice->next = 2 * fit->arrivals.arrived;
+        return KEEPFIT_OK;
+    }
+    choice->trying = true;
     choice->watched = false;
     limit_stage(fit);
     return change_to(fit, other(fit), &fit->error);
@@ -320,7 +301,8 @@ keepfit_status kf_fit_give_up(keepfit_fit *fit)
 
 void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive)
 {
-    uint64_t *numbers[] = {&choice->next, &choice->since, &choice->length, &choice->fo, &choice->steps};
+    uint64_t steps = 0; /* of older versions */
+    uint64_t *numbers[] = {&choice->next, &choice->since, &choice->length, &choice->fo, &steps};
     double *reals[] = {&choice->work, &choice->work_then, &choice->rate};
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         kf_archive_number(archive, numbers[k]);

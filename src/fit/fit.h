@@ -27,7 +27,7 @@ struct kf_choice {
     uint64_t next;                         /* the stage of the next trial */
     uint64_t since, length;                /* the stretch that is measured: where it began, and a trial's length */
     double work, work_then;                /* so far, and when it began */
-    uint64_t fo, steps;                    /* that are in `work` */
+    uint64_t fo;                           /* that are in `work` */
     double rate;                           /* work a stage of the one before the trial */
     char reason[200];
 };

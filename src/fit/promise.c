@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "fit/centre.h"
 #include "fit/fit.h"
+#include "problem/costs.h"
 #include "problem/gap.h"
 
 #define STAGE_TOIL 1e8 /* safety: 3 times the hardest stage of the tests */
@@ -88,17 +89,17 @@ static double whole_toil(const keepfit_fit *fit)
 {
     const struct kf_task *task = &fit->task;
     const struct kf_objective *objective = &task->problem.objective;
-    double pass = kf_pass_toil(&task->problem);
+    double pass = kf_cost_pass(&task->problem);
     if (fit->running[fit->running_count - 1].method->scaled && !fit->choice.rival)
         return fmax(STAGE_TOIL, passes_of_samples(&task->problem) * pass);
     if (!objective->type->has_hessian || kf_size(&task->problem) > KF_DENSE_MOST)
         return fmax(STAGE_TOIL, PASSES_MOST * pass);
-    return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_hessian_toil(&task->problem) + PASSES_OF_NEWTON * pass));
+    return fmax(STAGE_TOIL, NEWTONS_MOST * (kf_cost_hessian(&task->problem) + PASSES_OF_NEWTON * pass));
 }
 
 static double little_toil(const keepfit_fit *fit)
 {
-    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * kf_pass_toil(&fit->task.problem));
+    return fmax(LITTLE_SHARE * whole_toil(fit), LITTLE_PASSES * kf_cost_pass(&fit->task.problem));
 }
 
 /* Of the whole, where a failure is not long ago. */

@@ -145,7 +145,7 @@ bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decremen
     double value = far ? kf_objective_value(objective, x) : 0;
     kf_certificate_set_out(task, certificate);
     for (int tries = 0; tries < TRIES_MOST && kf_affords(task, task->problem.points.count); tries++) {
-        double change = kf_certificate_foresee_change(&task->problem, certificate, hold->direction, length - at);
+        double change = kf_certificate_foresee_change(task, certificate, hold->direction, length - at);
         kf_copy(&task->problem, x, certificate->start.x);
         kf_add(size, length, hold->direction, x);
         at = length;

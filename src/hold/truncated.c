@@ -32,7 +32,7 @@ bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, doubl
     const struct kf_objective *objective = &task->problem.objective;
     uint64_t pass = task->problem.points.count;
     /* What a dense Hessian would have taken: then that had better be it. */
-    double most = kf_size(&task->problem) <= KF_DENSE_MOST ? kf_hessian_toil(&task->problem) : INFINITY;
+    double most = kf_size(&task->problem) <= KF_DENSE_MOST ? kf_cost_hessian(&task->problem) : INFINITY;
     hold->products.spent = 0;
     for (int round = 0; round < ROUNDS_MOST && hold->products.spent <= most; round++) {
         if (!kf_affords(task, pass))

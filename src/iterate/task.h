@@ -4,6 +4,7 @@
 
 #include "base/archive.h"
 #include "iterate/iterate.h"
+#include "problem/costs.h"
 #include "problem/problem.h"
 #include "problem/stage.h"
 #include "problem/vectors.h"
@@ -37,12 +38,12 @@ void kf_task_archive_vector(struct kf_task *task, struct kf_archive *archive, do
 static inline double kf_toil_done(const struct kf_task *task)
 {
     uint64_t gradients = task->problem.objective.fo - task->stage.toil_from;
-    return task->stage.toil + (double)gradients * kf_gradient_toil(&task->problem);
+    return task->stage.toil + (double)gradients * kf_cost_gradient(&task->problem);
 }
 
 static inline uint64_t kf_toil_left(const struct kf_task *task)
 {
-    double left = (task->stage.toil_most - kf_toil_done(task)) / kf_gradient_toil(&task->problem);
+    double left = (task->stage.toil_most - kf_toil_done(task)) / kf_cost_gradient(&task->problem);
     return left >= 1e18 ? UINT64_MAX : left > 0 ? (uint64_t)left : 0;
 }
 

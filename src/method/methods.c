@@ -40,8 +40,8 @@ METHODS(DECLARE)
 #define ADDRESS(record) &record,
 static const struct kf_method *const methods[] = {&automatic, METHODS(ADDRESS)};
 
-/* Where no curvature is known, Newton's method beats sampled steps up to about this many. */
-#define FEW_COORDINATES 256 /* speed: bench/tuning.md */
+/* Where curvature is known and there are more coordinates, factors and inverses are much of the work at first: sampled steps begin. */
+#define FEW_COORDINATES 128 /* speed: bench/auto.md */
 
 const struct kf_method *kf_method_entry(size_t k)
 {
@@ -67,7 +67,7 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
         *reason = "without a regulariser nothing can be proved";
         return &kf_csvrg_method;
     }
-    if (kf_curvature_suits(problem)) {
+    if (kf_curvature_suits(problem) && (objective->free || kf_size(problem) <= FEW_COORDINATES)) {
         *reason =
             "few features and a loss of known curvature: held, and improved by Newton's steps with an old Hessian";
         return &kf_quadratic_method;
@@ -76,14 +76,13 @@ const struct kf_method *kf_method_choose(const struct kf_problem *problem, const
         *reason = "several classes: held, and improved by Newton's steps that are solved no further than epsilon asks";
         return &kf_refit;
     }
-    if (!objective->loss || objective->free || kf_size(problem) <= FEW_COORDINATES) {
-        *reason = !objective->loss ? "a user-written objective: held until the bound exceeds epsilon, then solved again"
-                  : objective->free
-                      ? "a free intercept, which sampled steps find slowly: held, and solved again in time"
-                      : "few coordinates: held until the bound exceeds epsilon, then solved again";
+    if (!objective->loss || objective->free) {
+        *reason = !objective->loss
+                      ? "a user-written objective: held until the bound exceeds epsilon, then solved again"
+                      : "a free intercept, which sampled steps find slowly: held, and solved again in time";
         return &kf_refit;
     }
-    *reason = "many coordinates: held with a table of gradients, and improved by steps that cost a row each";
+    *reason = "held with a table of gradients, and improved by steps that cost a row each";
     return &kf_table;
 }
 
@@ -96,5 +95,7 @@ const struct kf_method *kf_method_rival(const struct kf_problem *problem, const 
         return NULL; /* sampled steps find an intercept slowly */
     if (chosen == &kf_quadratic_method || chosen == &kf_refit)
         return &kf_table;
-    return chosen == &kf_table && kf_size(problem) <= KF_DENSE_MOST ? &kf_refit : NULL;
+    if (chosen != &kf_table || kf_size(problem) > KF_DENSE_MOST)
+        return NULL;
+    return kf_curvature_suits(problem) ? &kf_quadratic_method : &kf_refit;
 }

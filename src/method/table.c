@@ -27,6 +27,7 @@
 #include "kernels/kernels.h"
 #include "method/constants.h"
 #include "method/method.h"
+#include "problem/costs.h"
 #include "problem/gap.h"
 
 #define STEP_FIRST (1.0 / 3) /* speed: bench/tuning.md */
@@ -43,11 +44,6 @@
 #define GONE_ASTRAY 1e3    /* safety: diverging */
 #define USUAL_SHARE 0.75   /* speed: bench/tuning.md */
 #define ESTIMATE_SHARE 0.5 /* speed: bench/tuning.md */
-/* The work of a step besides its gradient (kf_toil): for itself, and for each coordinate of a dense iterate in a domain, which the
- * simplex has to sort. */
-#define STEP_TOIL 30.0        /* speed: bench/costs.md */
-#define STEP_TOIL_INSIDE 5.0  /* speed: bench/costs.md */
-#define STEP_TOIL_SORTED 50.0 /* speed: bench/costs.md */
 #define SYNCHRONISE                                                                                                    \
     1024 /* safety: rounding of so many additions; points, at most, between two computations of the three products */
 /* They are computed anew at once where rounding in them is more than this share of the target, and the bound exceeds it. */
@@ -188,9 +184,8 @@ static void walk(struct kf_task *task, struct table *table, uint64_t steps)
                                  .bound = count,
                                  .count = steps,
                                  .table = table->factors});
-    double each = task->problem.domain.type->constant_sum ? STEP_TOIL_SORTED : STEP_TOIL_INSIDE;
-    bool lazy = task->iterate.scaled || kf_domain_is_whole(&task->problem.domain);
-    kf_toil(&task->stage, (STEP_TOIL + (lazy ? 0 : each * (double)kf_size(&task->problem))) * (double)steps);
+    bool inside = !task->iterate.scaled && !kf_domain_is_whole(&task->problem.domain);
+    kf_spend(&task->stage, kf_cost_step(&task->problem, inside) * (double)steps);
     table->stale = true;
 }
 

@@ -134,10 +134,12 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
 keepfit_status keepfit_model_write(const keepfit_model *model, unsigned char **bytes, size_t *count,
                                    keepfit_error *error)
 {
-    unsigned char *made = kf_model_encode(model, count);
+    size_t length = 0;
+    unsigned char *made = kf_model_encode(model, &length);
     if (!made)
         return kf_fail_memory(error);
     *bytes = made;
+    *count = length;
     return KEEPFIT_OK;
 }
 

@@ -185,7 +185,7 @@ static void rounding_of_own(const struct kf_objective *objective, const double *
 }
 
 double kf_rounding_of_point(const struct kf_objective *objective, const double *x, size_t j, const double *factors,
-                            double blur, const struct kf_tracked *tracked)
+                            double more, const struct kf_tracked *tracked)
 {
     if (!objective->loss)
         rounding_of_own(objective, factors, tracked);
@@ -194,8 +194,7 @@ double kf_rounding_of_point(const struct kf_objective *objective, const double *
     keepfit_row row = kf_points_row(objective->points, j);
     size_t outputs = objective->outputs;
     struct blurred scores = look_at_scores(objective, &row, x);
-    scores.blur += blur;
-    double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, factors, scores);
+    double common = objective->points->place[j].weight * rounding_of_slopes(objective, j, factors, scores) + more;
     for (size_t k = 0; k < outputs; k++) {
         double share = (common + (KF_SLOPE_UNITS + 2) * KF_UNIT * fabs(factors[k])) * KF_UPWARD;
         const double unit = KF_UNIT * KF_UPWARD;
@@ -229,11 +228,11 @@ double kf_rounding_length(const struct kf_objective *objective, const double *x,
 }
 
 /* What comes into number k is at most mass_k times the largest change of a slope, and so are its partial sums, beside what was there. */
-void kf_rounding_of_correction(const struct kf_objective *objective, double most, double operations,
+void kf_rounding_of_correction(const struct kf_objective *objective, double most, double off, double operations,
                                const struct kf_tracked *tracked)
 {
     double upward = KF_UPWARD * (1 + kf_gamma((double)objective->points->count)), many = kf_gamma(operations + 16);
-    double share = many * objective->loss->curve_bound(objective->delta) * most * upward;
+    double share = objective->loss->curve_bound(objective->delta) * (many * most + off) * upward;
     for (size_t k = 0; k < objective->slots; k++)
         tracked->off[k] += share * objective->mass[k] + many * fabs(tracked->sum[k]);
 }

@@ -43,10 +43,10 @@ void kf_rounding_of_pass(const struct kf_objective *objective, const double *x, 
  * of all; the sums themselves are exact to the last digit. For linear models. One FO a point; low is a vector to work with. */
 void kf_gradient_sum_closely(struct kf_objective *objective, const double *x, const struct kf_tracked *tracked,
                              double *low, double *remembered, double *scratch);
-/* off, after point j's factors at x have been added to the sum, or taken from it; its scores may be off by `blur` besides. Returns by how
- * much they may be in all. */
+/* off, after point j's factors at x have been added to the sum, or taken from it; its weighted slope may be off by `more` besides. Returns by
+ * how much its scores may be off. */
 double kf_rounding_of_point(const struct kf_objective *objective, const double *x, size_t j, const double *factors,
-                            double blur, const struct kf_tracked *tracked);
+                            double more, const struct kf_tracked *tracked);
 /* The same as a length, where that of the sum is known to be at most `length`. *blur: what the point's scores may be off by. */
 double kf_rounding_length(const struct kf_objective *objective, const double *x, size_t j, const double *factors,
                           double length, double *blur);
@@ -54,8 +54,8 @@ double kf_rounding_length(const struct kf_objective *objective, const double *x,
  * get quite where the step leads. */
 void kf_rounding_of_follow(const struct kf_objective *objective, const double *x, const double *step, double operations,
                            const struct kf_tracked *tracked);
-/* The same where what so many points' curvatures have made of moves of at most `most` is about to be corrected. */
-void kf_rounding_of_correction(const struct kf_objective *objective, double most, double operations,
+/* The same where what so many points' curvatures have made of moves of at most `most`, each off by `off` at most, is about to be corrected. */
+void kf_rounding_of_correction(const struct kf_objective *objective, double most, double off, double operations,
                                const struct kf_tracked *tracked);
 /* What each number of sum/W + 2 lambda x (kf_complete_gradient) may be off by. */
 void kf_complete_doubt(const struct kf_objective *objective, const struct kf_tracked *tracked, const double *x,

@@ -10,6 +10,7 @@
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
 #include "optimum/quadratic_solver.h"
+#include "problem/costs.h"
 
 #define BALL_ROUNDS_MOST 100 /* safety: an end; then the other way */
 #define BALL_NEAR 1e-6       /* safety: the rest is one exact step */
@@ -63,7 +64,7 @@ bool kf_quadratic_in_ball(struct kf_quadratic *quadratic, struct kf_task *task, 
     size_t size = quadratic->size, free = task->problem.objective.free;
     double *found = quadratic->vector[1], *bent = quadratic->vector[2], radius = task->problem.domain.first, ridge = 0;
     for (int round = 0; round < BALL_ROUNDS_MOST && kf_toil_left(task); round++) {
-        kf_toil(&task->stage, kf_factor_toil((double)size));
+        kf_spend(&task->stage, kf_cost_factor((double)size));
         if (!factorise(quadratic, free, ridge, NULL))
             return false;
         memset(found, 0, size * sizeof *found);
@@ -244,7 +245,7 @@ bool kf_quadratic_on_faces(struct kf_quadratic *quadratic, struct kf_task *task,
             if (!aim(quadratic, &task->problem, y, held))
                 return false;
             factors++;
-            kf_toil(&task->stage, kf_factor_toil((double)size));
+            kf_spend(&task->stage, kf_cost_factor((double)size));
             if (first && largest_size(size, quadratic->vector[1]) <= KF_PRECISE * largest_size(size, y)) {
                 walk(quadratic, &task->problem, y, held, &moved);
                 kf_project(&task->problem, y);

@@ -95,18 +95,11 @@ static void add_range(double *columns, const struct kf_problem *problem, const d
     batch_flush(&batch);
 }
 
-double kf_hessian_toil(const struct kf_problem *problem)
-{
-    double points = (double)problem->points.count, size = (double)kf_size(problem),
-           entries = (double)problem->points.entries / points * (double)problem->objective.outputs;
-    return 0.3 * points * entries * entries + kf_factor_toil(size);
-}
-
 static void assemble(struct kf_optimum *optimum, struct kf_task *task)
 {
     const struct kf_objective *objective = &task->problem.objective;
     size_t size = kf_size(&task->problem);
-    kf_toil(&task->stage, kf_hessian_toil(&task->problem));
+    kf_spend(&task->stage, kf_cost_hessian(&task->problem));
     double *hessian = optimum->quadratic.hessian, mean = kf_inverse_weight(objective);
     memset(hessian, 0, size * size * sizeof *hessian);
     add_range(optimum->curves.columns, &task->problem, optimum->curves.of, 0, task->problem.points.count, mean, hessian,
@@ -273,7 +266,7 @@ static void conjugate_gradients(struct kf_task *task, const struct curvature *he
     }
     double enough = tolerance * tolerance * energy;
     for (size_t round = 0; round < 2 * size + 100 && energy > enough && kf_toil_left(task); round++) {
-        kf_toil(&task->stage, kf_pass_toil(&task->problem));
+        kf_spend(&task->stage, (double)task->problem.points.count * kf_cost_bend(&task->problem));
         hessian_times(here, direction, bent);
         double bend = kf_dot(size, direction, bent);
         if (!(bend > 0))

@@ -31,9 +31,6 @@ struct kf_optimum {
 
 void kf_optimum_free(struct kf_optimum *optimum);
 
-/* The work (kf_toil) of a dense Hessian and its factor. */
-double kf_hessian_toil(const struct kf_problem *problem);
-
 /* Moves x until the bound (with free coordinates, the estimate) is at most `target`, or, with target 0, as far as rounding allows. sum receives the
  * gradient sum at the final x (kf_gradient_sum). FOs are counted: one a gradient, one a Hessian. KEEPFIT_UNSOLVED: it
  * stopped short (x holds the best it reached). Stops short, too, when the stage's budget is spent, unless target is 0. */

@@ -6,12 +6,11 @@
 
 #include "base/memory.h"
 #include "kernels/kernels.h"
+#include "problem/costs.h"
 
 /* So many rounds and no more: the step is still one that goes down. */
 #define ROUNDS_MOST 1000 /* safety: then the step is what it is */
 #define WORK_VECTORS 4   /* safety: room */
-/* Nominal nanoseconds that the vectors of a round take, for each coordinate. */
-#define VECTORS_ENTRY 4.0 /* speed: bench/tuning.md */
 
 struct solve {
     struct kf_task *task;
@@ -194,9 +193,10 @@ static double measure(const struct solve *solve, const double *gradient)
     return length * length;
 }
 
-static void spend(struct kf_products *products, struct kf_task *task, double passes)
+static void spend(struct kf_products *products, struct kf_task *task)
 {
-    double work = passes * kf_pass_toil(&task->problem) + VECTORS_ENTRY * (double)kf_size(&task->problem);
+    double work = (double)task->problem.points.count * kf_cost_bend(&task->problem) +
+                  KF_COST_VECTORS * (double)kf_size(&task->problem);
     products->spent += work;
     kf_spend(&task->stage, work);
 }
@@ -208,7 +208,7 @@ static void conjugate_gradients(struct kf_products *products, const struct solve
     size_t size = kf_size(&task->problem);
     double energy = turn(solve, 0);
     for (int round = 0; round < ROUNDS_MOST && energy > 0 && kf_toil_left(task); round++) {
-        spend(products, task, 2);
+        spend(products, task);
         multiply(solve, solve->search, solve->bent);
         double bend = kf_dot(size, solve->search, solve->bent);
         if (!(bend > 0))
@@ -241,7 +241,7 @@ double kf_products_aim(struct kf_products *products, struct kf_task *task, const
                           .mean = work + 4 * size,
                           .scores = work + 4 * size + objective->slots};
     find_flat(&solve);
-    spend(products, task, 1);
+    spend(products, task);
     memset(direction, 0, size * sizeof *direction);
     memset(solve.search, 0, size * sizeof *direction);
     for (size_t k = 0; k < size; k++)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
+#include "problem/costs.h"
 #include "problem/gap.h"
 
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
@@ -178,7 +179,7 @@ static void minimise_inside(struct kf_quadratic *quadratic, struct kf_task *task
     kf_project(&task->problem, y);
     memcpy(ahead, y, size * sizeof *y);
     for (long round = 0; round < ROUNDS_MOST && still < 5 && kf_toil_left(task); round++) {
-        kf_toil(&task->stage, kf_product_toil((double)size));
+        kf_spend(&task->stage, kf_cost_product((double)size));
         if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, task, c, mu, y) <= enough)
             return;
         kf_quadratic_product(quadratic, ahead, gradient);

@@ -17,17 +17,6 @@ struct kf_quadratic {
 bool kf_quadratic_reserve(struct kf_quadratic *quadratic, size_t size);
 void kf_quadratic_free(struct kf_quadratic *quadratic);
 
-/* The work (kf_toil) of a factor and some products, and of a product with a projection. */
-static inline double kf_factor_toil(double size)
-{
-    return (0.1 * size + 5) * size * size + 50 * size + 1000;
-}
-
-static inline double kf_product_toil(double size)
-{
-    return 0.5 * size * size + 50 * size + 100;
-}
-
 /* out = H v */
 void kf_quadratic_product(const struct kf_quadratic *quadratic, const double *v, double *out);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "optimum/optimum.h"
+#include "problem/costs.h"
 #include "problem/gap.h"
 
 /* Where a solver stands: x with its value, gradient sum, gradient and bound (an estimate with free coordinates). */
@@ -32,7 +33,7 @@ static inline bool kf_standing_good(const struct kf_standing *at, double target)
 }
 
 /* Whether the stage's budget leaves no room for so many passes; where the optimum itself is wanted, there is none, but there is an
- * end to what it may take (kf_toil). */
+ * end to what it may take (kf_spend). */
 static inline bool kf_standing_spent(const struct kf_task *task, double target, uint64_t passes)
 {
     uint64_t gradients = passes * task->problem.points.count;
@@ -42,7 +43,7 @@ static inline bool kf_standing_spent(const struct kf_task *task, double target, 
 /* g(x), and the work that it is. */
 static inline double kf_optimum_value(struct kf_task *task, const double *x)
 {
-    kf_toil(&task->stage, kf_pass_toil(&task->problem));
+    kf_spend(&task->stage, (double)task->problem.points.count * kf_cost_value(&task->problem));
     return kf_objective_value(&task->problem.objective, x);
 }
 /* Newton with an assembled Hessian. `spare` are 3 vectors. Returns whether it ended by its own criterion. */

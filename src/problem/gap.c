@@ -63,7 +63,8 @@ static double bound_by_projection(const struct slope *slope, double mu)
     return fmax(bound, 0) + slack * (1 + kf_gamma((double)count + 8));
 }
 
-/* max -gradient.(y-x) <= gradient.x + max -gradient.y: for a mu that is next to nothing this is as good, and no large number comes in. */
+/* max -gradient.(y-x) <= gradient.x + max -gradient.y: for a mu that is next to nothing this is as good, and no large number comes in. What
+ * lowers the support (in a box on one side of 0) are terms of at most |gradient_k x_k|, so all its terms are at most itself and those twice. */
 static double bound_by_extent(const struct slope *slope)
 {
     const struct kf_domain *domain = &slope->problem->domain;
@@ -72,7 +73,7 @@ static double bound_by_extent(const struct slope *slope)
     double support = domain->type->support(domain, count, gradient), sizes = fabs(support);
     for (size_t k = 0; k < count; k++)
         sizes += fabs(gradient[k] * x[k]);
-    double bound = kf_dot(count, gradient, x) + support + kf_gamma((double)count + 8) * sizes;
+    double bound = kf_dot(count, gradient, x) + support + kf_gamma(3 * (double)count + 8) * sizes;
     return fmax(bound, 0) + slope->off * domain->type->diameter(domain, count) * KF_UPWARD;
 }
 

@@ -27,20 +27,6 @@ static inline bool kf_is_limited(const struct kf_problem *problem)
     return problem->options->stage_budget || !isnan(problem->options->max_stage_work);
 }
 
-/* What a gradient takes, and one of every point, in nominal nanoseconds (stage.h). */
-#define KF_GRADIENT_ITSELF 20.0 /* speed: bench/costs.md */
-static inline double kf_gradient_toil(const struct kf_problem *problem)
-{
-    const struct kf_points *points = &problem->points;
-    double entries = points->count ? (double)points->entries / (double)points->count : 0;
-    return KF_GRADIENT_ITSELF + entries * (double)problem->objective.outputs;
-}
-
-static inline double kf_pass_toil(const struct kf_problem *problem)
-{
-    return (double)problem->points.count * kf_gradient_toil(problem);
-}
-
 void kf_copy(const struct kf_problem *problem, double *to, const double *from);
 void kf_clear(const struct kf_problem *problem, double *vector);
 

@@ -14,23 +14,18 @@ struct kf_stage {
     uint64_t steps;          /* of all stages so far */
     uint64_t fo_before;      /* FOs before this stage */
     uint64_t allowance;      /* and how many it may spend; UINT64_MAX: any number */
-    double work;             /* dense algebra, since auto last looked (kf_spend) */
-    double toil, toil_most;  /* what the stage has done besides FOs, and what it may do with them (kf_toil) */
+    double work;             /* besides FOs, since auto last looked (kf_spend) */
+    double toil, toil_most;  /* what the stage has done besides FOs, and what it may do with them (kf_spend) */
     uint64_t toil_from;      /* FOs before */
     const atomic_bool *stop; /* what ends the stage's work early; may be NULL */
 };
 
-/* What a stage does besides FOs. When there is no end to it, it ends as if its gradients were spent (fit/promise.c says when). */
-static inline void kf_toil(struct kf_stage *stage, double nanoseconds)
-{
-    stage->toil += nanoseconds;
-}
-
-/* The same, and for auto, which compares methods by their work. */
+/* What a stage does besides FOs (costs.h). auto compares methods by it, and when there is no end to it, the stage ends as if its gradients
+ * were spent (fit/promise.c says when). */
 static inline void kf_spend(struct kf_stage *stage, double nanoseconds)
 {
     stage->work += nanoseconds;
-    kf_toil(stage, nanoseconds);
+    stage->toil += nanoseconds;
 }
 
 /* What the proof of a bound goes by. */

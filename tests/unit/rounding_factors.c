@@ -34,7 +34,7 @@ static void draw_matrix(struct nearly *nearly, struct kf_random *random, double 
 static void disturb(struct nearly *nearly, double operations, double *margin)
 {
     for (size_t k = 0; k < nearly->size; k++)
-        margin[k] = kf_margin(nearly->size, operations, nearly->numbers[k * MOST + k]);
+        margin[k] = kf_margin(nearly->size, operations, fabs(nearly->numbers[k * MOST + k]));
     for (size_t k = 0; k < nearly->size; k++)
         for (size_t l = 0; l < nearly->size; l++)
             nearly->exact[k * MOST + l] -= (quad)kf_gamma(operations) / KF_UPWARD * nearly->sign[k] * nearly->sign[l] *

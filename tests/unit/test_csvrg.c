@@ -200,7 +200,7 @@ static void test_sgd_theory_steps(struct tap *tap)
                      "loss=squared lambda=1 domain=ball:1 lipschitz=%g method=%s setting=theory epsilon=%g", slope,
                      sparse ? "sgd-sparse" : "sgd", epsilon);
             keepfit_fit *fit = fit_from(text);
-            keepfit_report report;
+            keepfit_report report = {.struct_size = sizeof report};
             push_range(fit, cloud, 0, 1);
             keepfit_fit_report(fit, &report);
             double steps = (double)report.fo, bound[2];
@@ -236,7 +236,7 @@ static void test_divided_step(struct tap *tap)
     keepfit_fit_free(fit);
     fit = NULL;
     keepfit_options *options = keepfit_options_create();
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_options_set(options, "method", "svrg", &error);
     keepfit_options_set(options, "step", "0.25/t", &error);
     tap_check(tap, keepfit_fit_create(options, &fit, &error) == KEEPFIT_USAGE,
