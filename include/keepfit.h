@@ -158,6 +158,11 @@ typedef struct keepfit_schema {
     size_t classes;              /* that have names; 0: they are numbers */
     const double *label;         /* [classes] the number that stands for the class in points, models and predictions */
     const char *const *class_name; /* [classes] */
+    /* A table whose columns have types (docs/data.md): its features are made of the cells, and become more as categories come. */
+    size_t columns;            /* 0: there are no types, and each column is a feature */
+    const char *const *column; /* [columns] what they are called */
+    const char *const *type;   /* [columns] "number", "category", "text:2", ...; "cross"; "ignore": left out */
+    const uint32_t *origin;    /* [features] the column that each comes from */
 } keepfit_schema;
 
 /* The name of the class that a label stands for; NULL: it has none. */
@@ -444,6 +449,11 @@ typedef struct keepfit_stream_info {
     bool cut_taken;         /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
     bool empty;             /* it ended without a point, which is why it failed with KEEPFIT_DATA */
     bool labelled;          /* the points have targets */
+    /* Of a table with types: cells that hold what the model does not know, and which count as 0; where the first of them stood, and
+     * what it was (NULL: none); and numbers that more than one text has been hashed to in this stream. */
+    uint64_t unseen;
+    const char *unseen_column, *unseen_text;
+    uint64_t collisions;
 } keepfit_stream_info;
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
 /* Reads all that is left into memory; afterwards total is known and keepfit_stream_rewind works. */

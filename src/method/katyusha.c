@@ -144,6 +144,9 @@ static keepfit_status katyusha_stage(struct kf_task *task, void *state, keepfit_
 const struct kf_method kf_katyusha = {
     .name = "katyusha",
     .summary = "accelerated variance reduction: S epochs (10) of T steps (100) a stage",
+    .does = "S epochs of accelerated variance-reduced steps",
+    .gradients = "S(i + 2T)",
+    .output = "weighted mean of the last epoch",
     .state_size = sizeof(struct katyusha),
     .create = katyusha_create,
     .stage = katyusha_stage,
