@@ -248,15 +248,15 @@ static void test_divided_step(struct tap *tap)
 static void test_katyusha_schedule(struct tap *tap)
 {
     const size_t n = 30;
-    const int epochs = 20;
+    const int epochs = 6;
     struct cloud *cloud = cloud_make("squared", n, 3, false, false, 6);
-    keepfit_fit *fit = fit_from("loss=squared lambda=1 method=katyusha setting=theory outer=20 domain=ball:1");
+    keepfit_fit *fit = fit_from("loss=squared lambda=0.5 method=katyusha setting=theory outer=6");
     uint64_t expected = 0;
     for (size_t i = 1; i <= n; i++)
         expected += (uint64_t)epochs * 5 * i;
     push_range(fit, cloud, 0, n);
-    keepfit_report report;
-    keepfit_measurement measured;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
     keepfit_fit_report(fit, &report);
     TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
     tap_check(tap, report.fo == expected, "katyusha, theory: 5i FOs an epoch (%llu)", (unsigned long long)report.fo);
