@@ -116,7 +116,7 @@ static double best_radius(const struct kf_curvature *curvature, double target)
         double leverage = curvature->leverages.of[j];
         if (!(leverage > 0) || !(curvature->curves.of[j] > 0))
             continue;
-        double bin = reach_of(curvature, j, curvature->rooms.of[j]) / unit;
+        double bin = ball_of(curvature, j, curvature->rooms.of[j]) / unit;
         share[bin < BINS ? (size_t)fmax(bin, 0) : BINS] += curvature->curves.of[j] * leverage;
         total += curvature->curves.of[j] * leverage;
     }
