@@ -31,8 +31,10 @@ static void print_names(const keepfit_description *model, const keepfit_schema *
     char room[32];
     if (schema->target)
         printf("\n  target    %s", schema->target);
+    for (size_t k = 0; k < schema->columns; k++)
+        printf("%s%s=%s", k ? ", " : "\n  types     ", schema->column[k], schema->type[k]);
     for (size_t f = 0; schema->feature && f < schema->features; f++)
-        printf("%s%s", f ? ", " : "\n  columns   ", schema->feature[f]);
+        printf("%s%s", f ? ", " : schema->columns ? "\n  names     " : "\n  columns   ", schema->feature[f]);
     for (size_t k = 0; k < model->classes; k++)
         printf("%s%s", k ? " " : "\n  labels    ", stored_class(schema, model->labels[k], room));
 }
@@ -87,7 +89,9 @@ static void print_journal_names_json(const keepfit_schema *schema)
         fputs(f ? ", " : "", stdout);
         json_text(stdout, schema->feature[f]);
     }
-    printf("%s,\n  \"classes\": {", schema->feature ? "]" : "");
+    printf("%s", schema->feature ? "]" : "");
+    stored_types_json(stdout, schema);
+    printf(",\n  \"classes\": {");
     for (size_t k = 0; k < schema->classes; k++) {
         fputs(k ? ", " : "", stdout);
         json_text(stdout, schema->class_name[k]);
@@ -137,8 +141,15 @@ static void print_journal_text(const keepfit_journal_info *info, const keepfit_s
         printf("  damage     %s\n", info->damage);
     if (schema->target)
         printf("  target     %s\n", schema->target);
+    for (size_t k = 0; k < schema->columns; k++)
+        printf("%s%s=%s%s", k ? ", " : "  types      ", schema->column[k], schema->type[k],
+               k + 1 < schema->columns ? "" : "\n");
     for (size_t f = 0; schema->feature && f < schema->features; f++)
-        printf("%s%s%s", f ? ", " : "  columns    ", schema->feature[f], f + 1 < schema->features ? "" : "\n");
+        printf("%s%s%s",
+               f                 ? ", "
+               : schema->columns ? "  names      "
+                                 : "  columns    ",
+               schema->feature[f], f + 1 < schema->features ? "" : "\n");
     for (size_t k = 0; k < schema->classes; k++)
         printf("  class %-4.17g %s\n", schema->label[k], schema->class_name[k]);
     for (const char *line = info->settings, *end; (end = strchr(line, '\n')); line = end + 1)

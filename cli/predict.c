@@ -10,6 +10,7 @@
 #include "toolkit/output.h"
 #include "predict_columns.h"
 #include "stored.h"
+#include "taken.h"
 
 /* Sums for --score. */
 struct score {
@@ -171,6 +172,8 @@ static int finish(const struct predicting *predicting)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)info.skipped);
     if (!predicting->arguments->quiet)
         warn_cut(&info);
+    if (!predicting->arguments->quiet)
+        taken_warn_cells(&info);
     if (predicting->score.unknown && !predicting->arguments->quiet)
         warn("%s: %llu row%s a class that the model does not have, and count%s as wrong, with a probability of 1e-300",
              info.name, (unsigned long long)predicting->score.unknown,

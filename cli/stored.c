@@ -87,9 +87,22 @@ void stored_classes_json(FILE *file, const char *name, const keepfit_description
 }
 
 /* The names of the features and the target, and the classes as people call them. */
+void stored_types_json(FILE *file, const keepfit_schema *schema)
+{
+    for (size_t k = 0; k < schema->columns; k++) {
+        fputs(k ? ", " : ",\n  \"types\": {", file);
+        json_text(file, schema->column[k]);
+        fputs(": ", file);
+        json_text(file, schema->type[k]);
+    }
+    if (schema->columns)
+        putc('}', file);
+}
+
 static void print_names(FILE *file, const keepfit_description *model, const keepfit_schema *schema)
 {
     print_texts(file, "feature_names", schema->feature, schema->features);
+    stored_types_json(file, schema);
     print_text(file, "target", schema->target);
     stored_classes_json(file, "classes", model, schema);
 }

@@ -37,6 +37,70 @@ void taken_warn(struct taken *taken, const keepfit_options *options, const char 
          name, low, high);
 }
 
+/* ---- tables with types ---- */
+
+/* Names that a list could be taken apart by are in quotes. */
+static void say_name(const char *name)
+{
+    if (*name && !strpbrk(name, " ,=\"\n"))
+        fputs(name, stderr);
+    else
+        json_text(stderr, name);
+}
+
+void taken_say_types(const keepfit_stream *stream)
+{
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_stream_info info = {.struct_size = sizeof info};
+    keepfit_stream_schema(stream, &schema);
+    keepfit_stream_describe(stream, &info);
+    if (!schema.columns)
+        return;
+    fprintf(stderr, "keepfit: %s: types: ", info.name);
+    for (size_t k = 0; k < schema.columns; k++) {
+        fputs(k ? "," : "", stderr);
+        say_name(schema.column[k]);
+        fprintf(stderr, "=%s", schema.type[k]);
+    }
+    fputs(" (--type says otherwise)\n", stderr);
+}
+
+void taken_warn_cells(const keepfit_stream_info *info)
+{
+    if (info->unseen)
+        warn("%s: %llu cell%s what the model does not know, and count%s as 0 (the first is '%.60s', in column '%.60s')",
+             info->name, (unsigned long long)info->unseen, info->unseen == 1 ? " holds" : "s hold",
+             info->unseen == 1 ? "s" : "", info->unseen_text, info->unseen_column);
+    if (info->collisions)
+        warn(
+            "%s: %llu of the numbers that texts are hashed to stand for more than one text (a larger --hash has fewer)",
+            info->name, (unsigned long long)info->collisions);
+}
+
+#define LOSS_ROWS "100" /* that are looked at, as many as for the types */
+
+void taken_choose_loss(keepfit_options *options, const char *path)
+{
+    keepfit_options *looking = keepfit_options_copy(options);
+    keepfit_stream *stream = NULL;
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    bool good = looking && keepfit_options_set(looking, "loss", "softmax", NULL) == KEEPFIT_OK &&
+                keepfit_options_set(looking, "limit", LOSS_ROWS, NULL) == KEEPFIT_OK &&
+                keepfit_options_set(looking, "shuffle", "false", NULL) == KEEPFIT_OK &&
+                keepfit_options_set(looking, "scale", "none", NULL) == KEEPFIT_OK &&
+                keepfit_options_set(looking, "threads", "1", NULL) == KEEPFIT_OK &&
+                keepfit_stream_open(path, looking, &stream, NULL) == KEEPFIT_OK;
+    keepfit_point point;
+    while (good && keepfit_stream_next(stream, &point) == KEEPFIT_OK)
+        ;
+    if (good)
+        keepfit_stream_schema(stream, &schema);
+    if (schema.classes)
+        keepfit_options_set(options, "loss", schema.classes > 2 ? "softmax" : "logistic", NULL);
+    keepfit_stream_close(stream);
+    keepfit_options_free(looking);
+}
+
 /* ---- what the summary says ---- */
 
 static bool is_classification(const keepfit_description *model)
@@ -88,7 +152,9 @@ static void print_classes(const struct taken_data *data)
 void taken_print_text(keepfit_options *options, const struct taken_data *data)
 {
     printf("  loss         %s%s, ", keepfit_options_get(options, "loss"),
-           keepfit_options_given(options, "loss") ? "" : " (default)");
+           data->loss_chosen                        ? " (the targets are texts)"
+           : keepfit_options_given(options, "loss") ? ""
+                                                    : " (default)");
     print_intercept(options);
     if (data->stream)
         print_target(options, data);
@@ -114,7 +180,7 @@ void taken_print_json(keepfit_options *options, const struct taken_data *data)
     printf(",\n  \"bias\": ");
     json_number(stdout, *bias ? strtod(bias, NULL) : NAN);
     printf(",\n  \"intercept\": %s", keepfit_options_get(options, "intercept"));
-    bool loss = keepfit_options_given(options, "loss");
+    bool loss = keepfit_options_given(options, "loss") && !data->loss_chosen;
     bool intercept = keepfit_options_given(options, "bias") || keepfit_options_given(options, "intercept");
     printf(",\n  \"defaults\": [%s%s%s]", loss ? "" : "\"loss\"", loss || intercept ? "" : ", ",
            intercept ? "" : "\"intercept\"");

@@ -16,11 +16,20 @@ void taken_see(struct taken *taken, double target);
 /* Targets that look like two classes, while nobody said which loss: warns, once. */
 void taken_warn(struct taken *taken, const keepfit_options *options, const char *name);
 
+/* The types of the columns, where they have some: a line on standard error. */
+void taken_say_types(const keepfit_stream *stream);
+/* What a table with types had that is worth a word: cells that the model does not know, hashes that collided. */
+void taken_warn_cells(const keepfit_stream_info *info);
+/* Nobody said which loss, and the targets of a file are texts: classes. It is logistic for two, and softmax for more, of the first
+ * rows. A file that cannot be read is left to those who read it. */
+void taken_choose_loss(keepfit_options *options, const char *path);
+
 /* What the summary says it of. */
 struct taken_data {
     const keepfit_stream_info *stream; /* NULL: there was none */
     const keepfit_schema *names;       /* of the target and the classes, as the stream has them */
     const keepfit_description *model;  /* which has the classes; NULL: none could be had */
+    bool loss_chosen;                  /* since the targets are texts */
 };
 
 /* Lines of the summary; fields of its object. */

@@ -176,7 +176,7 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
         if (status != KEEPFIT_OK)
             break;
         columns_see(&training->columns, &point.row);
-        bool same = keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DATA;
+        bool same = keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DIFFERENT;
         if (same) {
             trace_due(&training->plan, number++);
         } else if (training->skip) {
@@ -196,7 +196,7 @@ static keepfit_status pass_names(struct training *training)
 {
     keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(training->stream, &schema);
-    training->named = schema.classes;
+    training->named = schema.classes + schema.features;
     return keepfit_fit_name(training->fit, &schema);
 }
 
@@ -204,7 +204,7 @@ static keepfit_status push(struct training *training, const keepfit_point *point
 {
     keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(training->stream, &schema);
-    keepfit_status status = schema.classes == training->named ? KEEPFIT_OK : pass_names(training);
+    keepfit_status status = schema.classes + schema.features == training->named ? KEEPFIT_OK : pass_names(training);
     return status == KEEPFIT_OK ? keepfit_fit_push(training->fit, point) : status;
 }
 
@@ -264,6 +264,8 @@ static int finish(struct training *training)
         columns_warn(&training->columns, info.name);
     if (!arguments->quiet)
         warn_cut(&info);
+    if (!arguments->quiet)
+        taken_warn_cells(&info);
     if (!arguments->quiet && !training->broken.status)
         warn_taken(training);
     train_print_summary(training, &report, &info, skipped);
@@ -329,6 +331,10 @@ static int open_all(struct training *training)
     int code = check_gap(arguments);
     if (code != EXIT_DONE)
         return code;
+    bool chosen = train_chooses_loss(arguments);
+    if (chosen)
+        taken_choose_loss(arguments->options, train_data(arguments));
+    training->loss_chosen = chosen && keepfit_options_given(arguments->options, "loss");
     keepfit_status status = keepfit_fit_create(arguments->options, &training->fit, &error);
     if (status == KEEPFIT_OK && !take_options(training))
         return fail(EXIT_FAILED, "out of memory");
@@ -343,6 +349,8 @@ static int open_all(struct training *training)
         return stop_code();
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);
+    if (!arguments->quiet)
+        taken_say_types(training->stream);
     warn_of_no_proof(training);
     return plan_trace(training);
 }

@@ -25,7 +25,8 @@ struct training {
     uint64_t refused; /* points that the fit would not take, with --on-error skip */
     bool skip;
     uint64_t safe;        /* points that were last acknowledged */
-    size_t named;         /* classes whose names the fit knows */
+    size_t named;         /* classes and features whose names the fit knows */
+    bool loss_chosen;     /* by the first rows' targets */
     int failed;           /* the journal's disk has failed: what there is, is shown all the same */
     bool live;            /* the stream is no file: what it gave cannot be had again, and is kept whatever comes */
     keepfit_error broken; /* how a live stream ended */

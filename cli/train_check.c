@@ -25,6 +25,14 @@ bool train_is_live(const struct arguments *arguments)
     return (is_standard(data) ? fstat(STDIN_FILENO, &status) : stat(data, &status)) == 0 && !S_ISREG(status.st_mode);
 }
 
+bool train_chooses_loss(const struct arguments *arguments)
+{
+    const char *journal = keepfit_options_get(arguments->options, "journal");
+    struct stat status;
+    return arguments->positional_count && !is_standard(train_data(arguments)) && !train_is_live(arguments) &&
+           !keepfit_options_given(arguments->options, "loss") && (!*journal || stat(journal, &status) != 0);
+}
+
 static bool same_file(const char *one, const char *other)
 {
     struct stat first, second;

@@ -150,7 +150,8 @@ void train_print_summary(const struct training *training, const keepfit_report *
                          uint64_t skipped)
 {
     const struct arguments *arguments = training->arguments;
-    struct taken_data data = {.stream = arguments->positional_count ? info : NULL};
+    struct taken_data data = {.stream = arguments->positional_count ? info : NULL,
+                              .loss_chosen = training->loss_chosen};
     keepfit_schema names = {.struct_size = sizeof names};
     keepfit_description model = {.struct_size = sizeof model};
     keepfit_model *copy = NULL;

@@ -2,7 +2,7 @@
  *
  * As a file it is CSV that any program reads, with lines of comment around it:
  *
- *     # keepfit 0.1.0: ridge german.numer csvrg seed 3 ...    the key: all that the numbers depend on
+ *     # keepfit 1.0.0: ridge german.numer csvrg seed 3 ...    the key: all that the numbers depend on
  *     stage,fo,gap
  *     1,35,0.25                                               numbers that read back exactly; nan where there is none
  *     # 1 row                                                 shows that nothing is missing

@@ -16,7 +16,7 @@
 #include "toolkit/exit_code.h"
 #include "data.h"
 #include "images.h"
-#include "must.h"
+#include "plain_network.h"
 #include "toolkit/output.h"
 #include "runs.h"
 
@@ -29,6 +29,11 @@ static const struct {
     [NETWORK_CSVRG] = {"csvrg", "method=csvrg setting=paper count=actual step=0.001 inner=600 alpha=0.01", 6},
     [NETWORK_SGD_SHORT] = {"sgd-short", "method=sgd step=0.001 inner=600",
                            3}, /* as many steps as csvrg: not in the paper */
+    [NETWORK_SGD_DIVIDED] = {"sgd-divided", "method=sgd step=0.001/t inner=1385", 8},
+    [NETWORK_SGD_SCRATCH] = {"sgd-scratch", "judged stages from scratch: sgd step=0.001 inner=1385", 2},
+    [NETWORK_OWN_SGD] = {"own-sgd", "method=sgd step=0.05 inner=100", 0.6},
+    [NETWORK_OWN_LONGER] = {"own-longer", "method=sgd step=0.05 inner=400", 2.4},
+    [NETWORK_OWN_SVRG] = {"own-svrg", "method=svrg step=0.05 outer=1 inner=100", 5},
 };
 
 static const char *const stream_names[NETWORK_STREAMS] = {[UNIFORM] = "uniform", [ASCENDING] = "ascending"};
@@ -47,6 +52,11 @@ struct network_run {
 struct network_size network_size(const struct setting *setting)
 {
     return setting->quick ? (struct network_size){30, 100, 20} : (struct network_size){300, 1000, 200};
+}
+
+size_t network_seeds(const struct setting *setting, enum network_method method)
+{
+    return setting->quick || method == NETWORK_SVRG || method == NETWORK_OWN_SVRG ? 1 : 3;
 }
 
 struct score {
@@ -123,9 +133,48 @@ static void write_options(char *text, size_t room, const struct network_run *par
     snprintf(text, room, "loss=network:%zu lambda=0 %s", parameters->hidden, methods[parameters->method].options);
 }
 
+/* Adds the images from `first` on, of digits that have been revealed. */
+static void judge_plain(const struct plain_network *network, const struct images *images, size_t first, size_t end,
+                        const bool *revealed, struct score *score)
+{
+    for (size_t k = first; k < end; k++)
+        if (revealed[(size_t)images->points[k].target]) {
+            bool right;
+            score->loss += plain_network_loss(network, &images->points[k], &right);
+            score->right += right;
+            score->all++;
+        }
+}
+
+/* Each judged stage from initial weights; the FOs are those of doing it at every stage. */
+static int run_from_scratch(struct unit *unit, const struct images *stream, size_t hidden)
+{
+    enum { steps = 1385 };
+    bool revealed[10] = {false};
+    for (size_t stage = 1; stage <= stream->count; stage++) {
+        revealed[(size_t)stream->points[stage - 1].target] = true;
+        if (!is_judged(stage, stream->count / 10))
+            continue;
+        struct plain_network network = plain_network_train(stream, stage, hidden, 0.001, steps, unit->seed + stage);
+        struct score seen = {0}, train, tested = {0};
+        judge_plain(&network, stream, 0, stage, revealed, &seen);
+        train = seen;
+        judge_plain(&network, stream, stage, stream->count, revealed, &train);
+        judge_plain(&network, &test, 0, test.count, revealed, &tested);
+        plain_network_free(&network);
+        frame_add(&unit->frame, (double[]){(double)stage, (double)(steps * stage), seen.loss / seen.all,
+                                           train.right / train.all, tested.right / tested.all});
+        if (!unit_tick(unit, (double)stage / (double)stream->count))
+            break;
+    }
+    return EXIT_DONE;
+}
+
 static int run(struct unit *unit)
 {
     const struct network_run *parameters = unit->parameters;
+    if (parameters->method == NETWORK_SGD_SCRATCH)
+        return run_from_scratch(unit, &streams[parameters->stream], parameters->hidden);
     const struct images *stream = &streams[parameters->stream];
     char options[200];
     keepfit_fit *fit = NULL;
@@ -161,24 +210,32 @@ static int read_all(const struct setting *setting, struct data_file files[4])
     return code;
 }
 
+static void plan_run(struct plan *plan, const struct data_file files[4], const struct network_run *work, size_t seed)
+{
+    struct unit *unit = plan_unit(plan, seed, work, sizeof *work);
+    struct network_size size = network_size(plan->setting);
+    char options[200], number[16] = "";
+    write_options(options, sizeof options, work);
+    if (seed > 0)
+        snprintf(number, sizeof number, "-%zu", seed + 1);
+    snprintf(unit->name, sizeof unit->name, "network-%s-%s%s", stream_names[work->stream], methods[work->method].name,
+             number);
+    snprintf(unit->key, sizeof unit->key, "%s sha256=%.16s,%.16s each=%zu test=%zu seed=%llu %s",
+             stream_names[work->stream], files[0].checksum, files[2].checksum, size.each, size.test,
+             (unsigned long long)unit->seed, options);
+    unit->columns = columns;
+    unit->run = run;
+    unit->cost = (plan->setting->quick ? 1 : 60) * methods[work->method].cost;
+}
+
 int network_plan(struct plan *plan)
 {
     struct data_file files[4];
     struct network_size size = network_size(plan->setting);
     int code = read_all(plan->setting, files);
     for (size_t s = 0; s < NETWORK_STREAMS && code == EXIT_DONE; s++)
-        for (size_t m = 0; m < NETWORK_METHODS; m++) {
-            struct network_run parameters = {s, m, size.hidden};
-            struct unit *unit = plan_unit(plan, 0, &parameters, sizeof parameters);
-            char options[200];
-            write_options(options, sizeof options, &parameters);
-            snprintf(unit->name, sizeof unit->name, "network-%s-%s", stream_names[s], methods[m].name);
-            snprintf(unit->key, sizeof unit->key, "%s sha256=%.16s,%.16s each=%zu test=%zu seed=%llu %s",
-                     stream_names[s], files[0].checksum, files[2].checksum, size.each, size.test,
-                     (unsigned long long)unit->seed, options);
-            unit->columns = columns;
-            unit->run = run;
-            unit->cost = (plan->setting->quick ? 1 : 60) * methods[m].cost;
-        }
+        for (size_t m = 0; m < NETWORK_METHODS; m++)
+            for (size_t seed = 0; seed < network_seeds(plan->setting, m); seed++)
+                plan_run(plan, files, &(struct network_run){s, m, size.hidden}, seed);
     return code;
 }

@@ -5,7 +5,19 @@
 #include "experiment.h"
 
 enum network_stream { UNIFORM, ASCENDING, NETWORK_STREAMS };
-enum network_method { NETWORK_SGD, NETWORK_SVRG, NETWORK_CSVRG, NETWORK_SGD_SHORT, NETWORK_METHODS };
+/* The paper's three; other readings of its sgd; and what we would take, because svrg's long step may be had for fewer FOs. */
+enum network_method {
+    NETWORK_SGD,
+    NETWORK_SVRG,
+    NETWORK_CSVRG,
+    NETWORK_SGD_SHORT,
+    NETWORK_SGD_DIVIDED,
+    NETWORK_SGD_SCRATCH,
+    NETWORK_OWN_SGD,
+    NETWORK_OWN_LONGER,
+    NETWORK_OWN_SVRG,
+    NETWORK_METHODS
+};
 enum network_column { NETWORK_STAGE, NETWORK_FO, NETWORK_LOSS, NETWORK_TRAIN, NETWORK_TEST };
 
 struct network_size {
@@ -15,6 +27,8 @@ struct network_size {
 };
 
 struct network_size network_size(const struct setting *setting);
+/* How many seeds a method gets; its units follow each other. */
+size_t network_seeds(const struct setting *setting, enum network_method method);
 
 int network_plan(struct plan *plan);
 void network_report(const struct setting *setting, const struct unit *units, struct article *article);

@@ -105,7 +105,7 @@ static int read_points(struct problem *problem, const char *path)
     enum { features = 8 };
     keepfit_options *options = NULL;
     keepfit_stream *stream = NULL;
-    keepfit_error error;
+    keepfit_error error = {.struct_size = sizeof error};
     keepfit_point point;
     char text[96];
     uint64_t read = 0;
@@ -179,7 +179,7 @@ static int measure(struct problem *problem, const char *options, bool to_the_end
     *fo = *worst = 0;
     for (uint64_t s = 0; s < problem->seeds && whole && code == EXIT_DONE; s++) {
         keepfit_fit *fit = NULL;
-        keepfit_report report;
+        keepfit_report report = {.struct_size = sizeof report};
         code = fit_start(options, problem->unit->seed + s, &fit);
         if (code == EXIT_DONE) {
             whole = follow(problem, fit, sums, to_the_end, &code);

@@ -11,9 +11,9 @@
  *   3. your own loop              push points, read the model, its bound, its cost
  *   4. models                     predict, save, load
  *   5. streams                    read points from files
- *   6. your own objective         callbacks for value and gradient
- *   7. durability                 journals, checkpoints, and the functions that reach the disk
- *   8. what this build offers     tables of methods, losses, ... for help texts and bindings
+ *   6. durability                 journals and checkpoints
+ *   7. what this build offers     tables of methods, losses, ... for help texts and bindings
+ *   8. what may still change      your own objective, your own disk, a fit's state as bytes
  *
  * Rules that hold throughout:
  *   - What lives is an opaque handle, made by *_create, *_copy, *_open, *_load or *_read, or as an output of a call, and given
@@ -23,9 +23,11 @@
  *     no more of it than that, and ignores what it does not know, so program and library may be of different versions. 0
  *     stands for the size in 1.0. Without it are only keepfit_row and keepfit_point, which come in arrays and never change.
  *   - Pointers passed in are only read during the call, and copied where needed, unless it says that they must last longer;
- *     strings and arrays handed out belong to the handle and live until the handle is next changed or freed.
+ *     strings and arrays handed out belong to the handle and live until the handle is next changed or freed. (To keep an
+ *     error that a handle shows, copy its message: the struct may be larger than yours.)
  *   - A function that can fail returns a keepfit_status. On failure its outputs are untouched unless it says otherwise, and
- *     the detail is in the keepfit_error passed in (which may be NULL) or in the handle.
+ *     the detail is in the keepfit_error passed in (which may be NULL) or in the handle, where there is one. One that returns
+ *     false leaves its outputs untouched, too.
  *   - The library keeps no global state, never prints, never exits. Different handles may be used from different threads at
  *     once; one handle by one thread at a time, but for what says to stop.
  *   - The same seed, options and data give the same bits, on any number of threads.
@@ -50,12 +52,12 @@ extern "C" {
 
 /* ---- 1. What everybody needs ---- */
 
-#define KEEPFIT_VERSION_MAJOR 0
-#define KEEPFIT_VERSION_MINOR 1
+#define KEEPFIT_VERSION_MAJOR 1
+#define KEEPFIT_VERSION_MINOR 0
 #define KEEPFIT_VERSION_PATCH 0
-#define KEEPFIT_VERSION_STRING "0.1.0"
+#define KEEPFIT_VERSION_STRING "1.0.0"
 
-/* The version of the library that is running, e.g. "0.1.0"; compare with KEEPFIT_VERSION_STRING. */
+/* The version of the library that is running, e.g. "1.0.0"; compare with KEEPFIT_VERSION_STRING. */
 KEEPFIT_API const char *keepfit_version(void);
 
 /* What a call returns: X(name, number, sentence). The numbers stay what they are. Those below KEEPFIT_FAILURES are no
@@ -66,6 +68,7 @@ KEEPFIT_API const char *keepfit_version(void);
     X(END, 1, "the stream has no more points")                                                                         \
     X(STOPPED, 2, "stopped on request")                                                                                \
     X(UNSOLVED, 3, "the optimum could not be computed to the precision asked for")                                     \
+    X(DIFFERENT, 4, "the point is another one")                                                                        \
     X(NO_MEMORY, 16, "out of memory")                                                                                  \
     X(USAGE, 17, "an option or argument is wrong")                                                                     \
     X(DATA, 18, "the input data is bad")                                                                               \
@@ -155,6 +158,11 @@ typedef struct keepfit_schema {
     size_t classes;              /* that have names; 0: they are numbers */
     const double *label;         /* [classes] the number that stands for the class in points, models and predictions */
     const char *const *class_name; /* [classes] */
+    /* A table whose columns have types (docs/data.md): its features are made of the cells, and become more as categories come. */
+    size_t columns;            /* 0: there are no types, and each column is a feature */
+    const char *const *column; /* [columns] what they are called */
+    const char *const *type;   /* [columns] "number", "category", "text:2", ...; "cross"; "ignore": left out */
+    const uint32_t *origin;    /* [features] the column that each comes from */
 } keepfit_schema;
 
 /* The name of the class that a label stands for; NULL: it has none. */
@@ -332,6 +340,10 @@ typedef struct keepfit_measurement {
 /* KEEPFIT_UNSOLVED, which is no failure: the optimum cannot be computed, and *result holds what else was asked for. */
 KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result);
 
+/* x itself, in the units of the rows as they came: dimension numbers (for built-in losses bias first, then [feature][output]; for a network bias first, then
+ * [feature][unit], and behind these [unit, then bias][class]). */
+KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
+
 /* The model as it is now, a copy that outlives the fit. */
 KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **model);
 
@@ -410,11 +422,12 @@ KEEPFIT_API keepfit_status keepfit_stream_suit_model(keepfit_stream *stream, con
 /* The next point, valid until the next call; KEEPFIT_END after the last. With on-error skip, bad rows are passed
  * over and counted. */
 KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_point *point);
-/* The same row by row: *skipped says that a bad one stood there, and then there is no point. (A stream that has been read into
+/* The same row by row: *skipped says that a bad one stood there, and then there is no point; it is
+ * false also at the end and on failure. (A stream that has been read into
  * memory has no bad rows any more.) */
 KEEPFIT_API keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *point, bool *skipped);
 /* Calls `call` each time before the stream waits for input that is not there yet: the time to flush what was made of the rows so far.
- * Never for regular files. NULL: nothing. */
+ * Never for regular files. NULL: nothing. The context must last as long as the stream. */
 KEEPFIT_API void keepfit_stream_before_waiting(keepfit_stream *stream, void (*call)(void *context), void *context);
 /* What the columns are called, and the classes of the points so far. */
 KEEPFIT_API void keepfit_stream_schema(const keepfit_stream *stream, keepfit_schema *schema);
@@ -436,6 +449,11 @@ typedef struct keepfit_stream_info {
     bool cut_taken;         /* it was taken (from a regular file); otherwise it was left out (of a pipe) */
     bool empty;             /* it ended without a point, which is why it failed with KEEPFIT_DATA */
     bool labelled;          /* the points have targets */
+    /* Of a table with types: cells that hold what the model does not know, and which count as 0; where the first of them stood, and
+     * what it was (NULL: none); and numbers that more than one text has been hashed to in this stream. */
+    uint64_t unseen;
+    const char *unseen_column, *unseen_text;
+    uint64_t collisions;
 } keepfit_stream_info;
 KEEPFIT_API void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *info);
 /* Reads all that is left into memory; afterwards total is known and keepfit_stream_rewind works. */
@@ -451,29 +469,7 @@ KEEPFIT_API void keepfit_stream_close(keepfit_stream *stream);
 KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream *stream,
                                                  keepfit_error *error);
 
-/* ---- 6. Your own objective ---- */
-
-/* f_j(x) = weight_j * value(x, point_j) + lambda*|x|^2, where value is convex and differentiable in x. Each callback
- * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed. The points reach the
- * callbacks as they were pushed, except that a row of features 0 .. count-1 comes without indices. */
-typedef struct keepfit_objective {
-    size_t struct_size;
-    const char *name; /* copied; NULL: none */
-    size_t dimension;
-    void *context; /* handed to every callback */
-    int (*value)(void *context, const double *x, const keepfit_point *point, double *value);
-    int (*gradient)(void *context, const double *x, const keepfit_point *point, double *gradient);
-    /* May be NULL: an upper bound on the curvature (largest Hessian eigenvalue) of value(., point) anywhere. Without
-     * it the option smoothness must be given. */
-    int (*curvature)(void *context, const keepfit_point *point, double *curvature);
-} keepfit_objective;
-KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
-                                                     keepfit_fit **fit, keepfit_error *error);
-/* x itself, in the units of the rows as they came: dimension numbers (for built-in objectives, bias first, then [feature][output]; for a network bias first, then
- * [feature][unit], and behind these [unit, then bias][class]). */
-KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
-
-/* ---- 7. Durability ---- */
+/* ---- 6. Durability ---- */
 
 /* With the option journal, a fit keeps every point in a folder: what was acknowledged survives the process and, as far as the
  * option sync says, the machine. keepfit_fit_create then takes over what the folder holds, and the fit goes on bit for bit as it
@@ -503,7 +499,7 @@ KEEPFIT_API keepfit_status keepfit_fit_compact(keepfit_fit *fit);
 
 /* The options of a fit: those it was given, and what its journal remembered. */
 KEEPFIT_API const keepfit_options *keepfit_fit_options(const keepfit_fit *fit);
-/* Compares with the point that came as the arrival-th (from 1). KEEPFIT_OK: it is the same; KEEPFIT_DATA: it is another one;
+/* Compares with the point that came as the arrival-th (from 1). KEEPFIT_OK: it is the same; KEEPFIT_DIFFERENT: it is another one;
  * KEEPFIT_END: it has left, or has not come. */
 KEEPFIT_API keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const keepfit_point *point);
 
@@ -550,70 +546,7 @@ KEEPFIT_API keepfit_status keepfit_journal_repair(const char *folder, const keep
 KEEPFIT_API keepfit_status keepfit_checkpoint_check(const char *path, const keepfit_options *options, uint64_t *record,
                                                     keepfit_error *error);
 
-/* All access to files that have to last (models, journals, checkpoints) goes through one table of functions. The system's
- * own is used unless another is given: a test that cuts the power, or a store that is no file system.
- *
- * Every function gets `context`, and returns a number >= 0, or -errno. What `write` has written may be lost until `sync`
- * has returned 0; names made by open, rename, remove or make_folder until sync_folder has. A sync that failed must not be
- * taken for good later, whatever a second one returns. */
-typedef enum keepfit_disk_access {
-    KEEPFIT_DISK_READ = 0,
-    KEEPFIT_DISK_WRITE = 1,    /* reading and writing, both by offset */
-    KEEPFIT_DISK_CREATE = 2,   /* made if it is not there */
-    KEEPFIT_DISK_EXCLUSIVE = 4 /* with CREATE: -EEXIST if it is there */
-} keepfit_disk_access;
-
-typedef enum keepfit_disk_kind {
-    KEEPFIT_DISK_FILE = 0,
-    KEEPFIT_DISK_FOLDER = 1,
-    KEEPFIT_DISK_OTHER = 2
-} keepfit_disk_kind;
-
-typedef struct keepfit_disk {
-    size_t struct_size;
-    bool concurrent; /* write and sync may be called by a thread of its own, while other calls go on */
-    void *context;
-    /* A handle >= 0. permissions: those of a file that is made; 0 for the usual ones. */
-    int (*open)(void *context, const char *path, unsigned access, unsigned permissions);
-    int (*close)(void *context, int file);
-    int64_t (*read)(void *context, int file, void *bytes, size_t count, uint64_t offset); /* may be short; 0: end */
-    int64_t (*write)(void *context, int file, const void *bytes, size_t count, uint64_t offset); /* may be short */
-    int64_t (*size)(void *context, int file);
-    int (*truncate)(void *context, int file, uint64_t size);
-    int (*sync)(void *context, int file);
-    /* The file's first `size` bytes in memory, for reading. */
-    int (*map)(void *context, int file, size_t size, const void **bytes);
-    int (*unmap)(void *context, const void *bytes, size_t size);
-    /* -EWOULDBLOCK: another handle has it. It ends with the handle, or with the process. */
-    int (*lock)(void *context, int file);
-
-    int (*rename)(void *context, const char *from, const char *to);
-    int (*remove)(void *context, const char *path); /* a file, or an empty folder */
-    int (*make_folder)(void *context, const char *path);
-    int (*sync_folder)(void *context, const char *path);
-    /* Calls visit for each name in the folder, in any order, until it returns other than 0, and returns that. */
-    int (*list)(void *context, const char *path, int (*visit)(void *argument, const char *name), void *argument);
-    /* What is there, links followed; -ENOENT if nothing is. permissions may be NULL. */
-    int (*examine)(void *context, const char *path, keepfit_disk_kind *kind, unsigned *permissions);
-    /* What the path leads to through links, as a text to be freed with free(). */
-    int (*resolve)(void *context, const char *path, char **place);
-} keepfit_disk;
-
-/* The system's own. */
-KEEPFIT_API const keepfit_disk *keepfit_disk_system(void);
-/* Fits made with these options, and their journals, use this disk. NULL: the system's. It must outlive them. */
-KEEPFIT_API void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk);
-
-/* The whole state of a fit as bytes, but for its options and its points (keepfit_fit_point tells them). Taking it changes
- * nothing. The bytes belong to the fit, and live until the next call on it. */
-KEEPFIT_API keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count);
-/* Into a fit that has the same options and no points yet, with the points that were present then: it goes on bit for bit as
- * the other one would have. KEEPFIT_CORRUPT: these bytes are no snapshot of such a fit. After a failure it is only good to
- * be freed. */
-KEEPFIT_API keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points,
-                                               const unsigned char *bytes, size_t count);
-
-/* ---- 8. What this build offers ---- */
+/* ---- 7. What this build offers ---- */
 
 typedef enum keepfit_family {
     KEEPFIT_METHODS = 0,
@@ -683,6 +616,94 @@ typedef struct keepfit_guess {
 KEEPFIT_API void keepfit_guess_offer(keepfit_guess *guess, const char *names);
 /* "; did you mean PREFIXname?", to end a message with, or "". Lives as long as the guess. */
 KEEPFIT_API const char *keepfit_guess_hint(keepfit_guess *guess, const char *prefix);
+
+/* ---- 8. What may still change ---- */
+
+/* Everything above stays as it is in all versions 1.x, and what is compiled for one of them runs with every later one. What follows
+ * may change with each minor version: a program that uses it says so, with #define KEEPFIT_UNSTABLE 1 before it includes this
+ * file, and is compiled anew for each. */
+#ifdef KEEPFIT_UNSTABLE
+
+/* f_j(x) = weight_j * value(x, point_j) + lambda*|x|^2, where value is convex and differentiable in x. Each callback
+ * returns 0, or anything else to stop the fit with KEEPFIT_CALLBACK. dimension is fixed, and the context must last as long as the fit. The points reach the
+ * callbacks as they were pushed, except that a row of features 0 .. count-1 comes without indices. */
+typedef struct keepfit_objective {
+    size_t struct_size;
+    const char *name; /* copied; NULL: none */
+    size_t dimension;
+    void *context; /* handed to every callback */
+    int (*value)(void *context, const double *x, const keepfit_point *point, double *value);
+    int (*gradient)(void *context, const double *x, const keepfit_point *point, double *gradient);
+    /* May be NULL: an upper bound on the curvature (largest Hessian eigenvalue) of value(., point) anywhere. Without
+     * it the option smoothness must be given. */
+    int (*curvature)(void *context, const keepfit_point *point, double *curvature);
+} keepfit_objective;
+KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
+                                                     keepfit_fit **fit, keepfit_error *error);
+/* All access to files that have to last (models, journals, checkpoints) goes through one table of functions. The system's
+ * own is used unless another is given: a test that cuts the power, or a store that is no file system.
+ *
+ * Every function gets `context`, and returns a number >= 0, or -errno. What `write` has written may be lost until `sync`
+ * has returned 0; names made by open, rename, remove or make_folder until sync_folder has. A sync that failed must not be
+ * taken for good later, whatever a second one returns. */
+typedef enum keepfit_disk_access {
+    KEEPFIT_DISK_READ = 0,
+    KEEPFIT_DISK_WRITE = 1,    /* reading and writing, both by offset */
+    KEEPFIT_DISK_CREATE = 2,   /* made if it is not there */
+    KEEPFIT_DISK_EXCLUSIVE = 4 /* with CREATE: -EEXIST if it is there */
+} keepfit_disk_access;
+
+typedef enum keepfit_disk_kind {
+    KEEPFIT_DISK_FILE = 0,
+    KEEPFIT_DISK_FOLDER = 1,
+    KEEPFIT_DISK_OTHER = 2
+} keepfit_disk_kind;
+
+typedef struct keepfit_disk {
+    size_t struct_size;
+    bool concurrent; /* write and sync may be called by a thread of its own, while other calls go on */
+    void *context;
+    /* A handle >= 0. permissions: those of a file that is made; 0 for the usual ones. */
+    int (*open)(void *context, const char *path, unsigned access, unsigned permissions);
+    int (*close)(void *context, int file);
+    int64_t (*read)(void *context, int file, void *bytes, size_t count, uint64_t offset); /* may be short; 0: end */
+    int64_t (*write)(void *context, int file, const void *bytes, size_t count, uint64_t offset); /* may be short */
+    int64_t (*size)(void *context, int file);
+    int (*truncate)(void *context, int file, uint64_t size);
+    int (*sync)(void *context, int file);
+    /* The file's first `size` bytes in memory, for reading. */
+    int (*map)(void *context, int file, size_t size, const void **bytes);
+    int (*unmap)(void *context, const void *bytes, size_t size);
+    /* -EWOULDBLOCK: another handle has it. It ends with the handle, or with the process. */
+    int (*lock)(void *context, int file);
+
+    int (*rename)(void *context, const char *from, const char *to);
+    int (*remove)(void *context, const char *path); /* a file, or an empty folder */
+    int (*make_folder)(void *context, const char *path);
+    int (*sync_folder)(void *context, const char *path);
+    /* Calls visit for each name in the folder, in any order, until it returns other than 0, and returns that. */
+    int (*list)(void *context, const char *path, int (*visit)(void *argument, const char *name), void *argument);
+    /* What is there, links followed; -ENOENT if nothing is. permissions may be NULL. */
+    int (*examine)(void *context, const char *path, keepfit_disk_kind *kind, unsigned *permissions);
+    /* What the path leads to through links, as a text to be freed with free(). */
+    int (*resolve)(void *context, const char *path, char **place);
+} keepfit_disk;
+
+/* The system's own. */
+KEEPFIT_API const keepfit_disk *keepfit_disk_system(void);
+/* Fits made with these options, and their journals, use this disk. NULL: the system's. It must outlive them. */
+KEEPFIT_API void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk);
+
+/* The whole state of a fit as bytes, but for its options and its points (keepfit_fit_point tells them). Taking it changes
+ * nothing. The bytes belong to the fit, and live until the next call on it. */
+KEEPFIT_API keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count);
+/* Into a fit that has the same options and no points yet, with the points that were present then: it goes on bit for bit as
+ * the other one would have. KEEPFIT_CORRUPT: these bytes are no snapshot of such a fit. After a failure it is only good to
+ * be freed. */
+KEEPFIT_API keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *points,
+                                               const unsigned char *bytes, size_t count);
+
+#endif /* KEEPFIT_UNSTABLE */
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,9 @@
 
 #include "keepfit.h"
 
-#define KF_OPTION(key) "\1" key "\2"
+#define KF_OPTION_BEGINS "\1"
+#define KF_OPTION_ENDS "\2"
+#define KF_OPTION(key) KF_OPTION_BEGINS key KF_OPTION_ENDS
 #define KF_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 /* Hands `made` over; the error may be a caller's, of another size. */

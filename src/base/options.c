@@ -85,10 +85,11 @@ static const struct row table[] = {
     COUNT("window", "N", "", "method", window, 1, 1e15,
           "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those that "
           "remain."),
-    CHOICE(
-        "setting", "theory|paper|tuned", "tuned", "method", setting,
-        "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "
-        "override single ones."),
+    CHOICE("setting", "theory|paper|tuned", "tuned", "method", setting,
+           "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. theory also "
+           "sets those "
+           "of sgd and sgd-sparse, and katyusha's epochs of 2i steps and its output. The next options override single "
+           "ones."),
     REAL("alpha", "A", "", "method", alpha, 0, 1e300, false,
          "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
          "output until the stream has grown by the share A (0.002)."),
@@ -138,6 +139,17 @@ static const struct row table[] = {
     TEXT("weight-column", "COLUMN", "", "data", weights,
          "CSV column that holds the points' weights, by name or number from 1."),
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
+    TEXT("ignore", "A,B", "", "data", ignore, "Columns to leave out of a table with names, separated by commas."),
+    TEXT("columns", "A,B", "", "data", columns, "Columns to take, and no others but target and weight."),
+    TEXT("type", "A=TYPE,...", "", "data", type,
+         "What columns of a table hold: number, boolean, category, time, text (text:2 takes pairs of words, too) or "
+         "ignore; what is not said is guessed from the first rows, and the model keeps it."),
+    CHOICE("missing", "indicator|zero|skip", "indicator", "data", missing,
+           "What a missing value in a table with types (blank, NA, null, ...) does: 0 and a feature of its own that "
+           "is 1; 0 alone; or the row is passed over."),
+    COUNT("hash", "BITS", "", "data", hash, 1, 30,
+          "Categories, words and crosses of each column are hashed to 2^BITS features, which bounds the memory."),
+    TEXT("cross", "A*B,...", "", "data", cross, "Products of the features of columns, as features besides."),
     FLAG("strict-end", "data", strict_end,
          "Refuse a last line without a newline, which may have been cut. By default it is taken from a regular file, "
          "and "

@@ -49,6 +49,9 @@ struct keepfit_options {
     uint64_t max_features;
     int header;
     char *target, *targets, *weights, *delimiter;
+    char *ignore, *columns, *type, *cross;
+    int missing;
+    uint64_t hash;
     bool strict_end, accept_cut;
     /* predict */
     int extra_features;

@@ -17,6 +17,9 @@ static void free_names(char **names, size_t count)
 static void free_columns(struct kf_schema *schema)
 {
     free_names(schema->feature, schema->features);
+    free_names(schema->column, schema->columns);
+    free_names(schema->type, schema->columns);
+    free(schema->origin);
     free(schema->target);
     free(schema->weight);
 }
@@ -31,7 +34,7 @@ void kf_schema_free(struct kf_schema *schema)
 
 static bool has_columns(const struct kf_schema *schema)
 {
-    return schema->features || schema->target_at || schema->target || schema->weight;
+    return schema->features || schema->target_at || schema->target || schema->weight || schema->columns;
 }
 
 bool kf_schema_is_empty(const struct kf_schema *schema)
@@ -50,6 +53,10 @@ keepfit_schema kf_schema_show(const struct kf_schema *schema)
         .classes = schema->classes,
         .label = schema->label,
         .class_name = (const char *const *)schema->class_name,
+        .columns = schema->columns,
+        .column = (const char *const *)schema->column,
+        .type = (const char *const *)schema->type,
+        .origin = schema->origin,
     };
 }
 
@@ -89,25 +96,64 @@ static bool copy_text(char **to, const char *from)
     return !from || *to;
 }
 
+static bool copy_texts(char ***to, const char *const *from, size_t count)
+{
+    if (!from || !count)
+        return true;
+    bool good = (*to = kf_allocate(count, sizeof **to)) != NULL;
+    for (size_t k = 0; good && k < count; k++)
+        good = copy_text(&(*to)[k], from[k]);
+    return good;
+}
+
+static bool copy_origin(struct kf_schema *made, const keepfit_schema *columns)
+{
+    if (!columns->origin || !columns->features)
+        return true;
+    if (!KF_RESERVE(made->origin, made->origin_capacity, columns->features))
+        return false;
+    memcpy(made->origin, columns->origin, columns->features * sizeof *made->origin);
+    return true;
+}
+
 bool kf_schema_set_columns(struct kf_schema *schema, const keepfit_schema *columns)
 {
-    struct kf_schema made = {.features = columns->features, .target_at = columns->target_at};
-    bool good = copy_text(&made.target, columns->target) && copy_text(&made.weight, columns->weight);
-    if (good && columns->feature && columns->features)
-        good = (made.feature = kf_allocate(columns->features, sizeof *made.feature)) != NULL;
-    for (size_t k = 0; good && made.feature && k < columns->features; k++)
-        good = copy_text(&made.feature[k], columns->feature[k]);
+    struct kf_schema made = {
+        .features = columns->features, .target_at = columns->target_at, .columns = columns->columns};
+    bool good = copy_text(&made.target, columns->target) && copy_text(&made.weight, columns->weight) &&
+                copy_texts(&made.feature, columns->feature, columns->features) &&
+                copy_texts(&made.column, columns->column, columns->columns) &&
+                copy_texts(&made.type, columns->type, columns->columns) && copy_origin(&made, columns);
     if (!good) {
         free_columns(&made);
         return false;
     }
     free_columns(schema);
-    schema->features = made.features;
-    schema->target_at = made.target_at;
-    schema->feature = made.feature;
-    schema->target = made.target;
-    schema->weight = made.weight;
+    made.feature_capacity = made.feature ? made.features : 0;
+    made.classes = schema->classes;
+    made.label_capacity = schema->label_capacity;
+    made.name_capacity = schema->name_capacity;
+    made.label = schema->label;
+    made.class_name = schema->class_name;
+    *schema = made;
     return true;
+}
+
+bool kf_schema_add_feature(struct kf_schema *schema, const char *name, uint32_t origin)
+{
+    size_t needed = schema->features + 1;
+    if (!KF_RESERVE(schema->feature, schema->feature_capacity, needed) ||
+        !KF_RESERVE(schema->origin, schema->origin_capacity, needed) ||
+        !(schema->feature[schema->features] = kf_copy_text(name)))
+        return false;
+    schema->origin[schema->features++] = origin;
+    return true;
+}
+
+void kf_schema_cut(struct kf_schema *schema, size_t features)
+{
+    while (schema->features > features)
+        free(schema->feature[--schema->features]);
 }
 
 /* ---- what is new ---- */
@@ -124,11 +170,50 @@ static keepfit_status compare_names(const struct kf_schema *known, const keepfit
     return KEEPFIT_OK;
 }
 
+static keepfit_status compare_types(const struct kf_schema *known, const keepfit_schema *said, keepfit_error *error)
+{
+    if (known->columns != said->columns)
+        return kf_fail(error, KEEPFIT_DATA, "there are %zu columns with types, and before there were %zu",
+                       said->columns, known->columns);
+    for (size_t k = 0; k < known->columns; k++)
+        if (strcmp(known->column[k], said->column[k]) != 0 || strcmp(known->type[k], said->type[k]) != 0)
+            return kf_fail(error, KEEPFIT_DATA, "column '%.60s' is %.40s, and before it was '%.60s', %.40s",
+                           said->column[k], said->type[k], known->column[k], known->type[k]);
+    return KEEPFIT_OK;
+}
+
+/* Features that are new follow those that are known, which only the last one of is looked at: they come as categories do, one by
+ * one, and there may be a million. */
+static keepfit_status typed_news(const struct kf_schema *known, const keepfit_schema *said, size_t earlier,
+                                 struct kf_schema *news, keepfit_error *error)
+{
+    size_t count = known->features, all = earlier + said->features;
+    keepfit_status status = said->columns ? compare_types(known, said, error) : KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        return status;
+    if (earlier > count || (said->features && (!said->feature || !said->origin)))
+        return kf_fail(error, KEEPFIT_DATA, "the features do not follow the %zu that are known", count);
+    size_t last = (count < all ? count : all) - 1;
+    if (count && all > earlier && last >= earlier && strcmp(known->feature[last], said->feature[last - earlier]) != 0)
+        return kf_fail(error, KEEPFIT_DATA, "feature %zu is called '%.60s', and before it was '%.60s'", last + 1,
+                       said->feature[last - earlier], known->feature[last]);
+    news->earlier = count;
+    news->more = all > count;
+    for (size_t k = count; k < all; k++) {
+        uint32_t origin = said->origin[k - earlier];
+        if (origin >= known->columns)
+            return kf_fail(error, KEEPFIT_DATA, "feature %zu is of no column", k + 1);
+        if (!kf_schema_add_feature(news, said->feature[k - earlier], origin))
+            return kf_fail_memory(error);
+    }
+    return KEEPFIT_OK;
+}
+
 /* Names come in place of mere counts, and a greater count in place of a smaller one. */
 static keepfit_status columns_news(const struct kf_schema *known, const keepfit_schema *said, struct kf_schema *news,
                                    keepfit_error *error)
 {
-    bool something = said->features || said->target_at || said->target || said->weight;
+    bool something = said->features || said->target_at || said->target || said->weight || said->columns;
     if (known->feature && said->feature)
         return compare_names(known, said, error);
     bool better = !has_columns(known) || (!known->feature && said->feature && said->features >= known->features) ||
@@ -169,10 +254,17 @@ static keepfit_status class_news(const struct kf_schema *known, double label, co
     return kf_schema_add_class(news, label, name) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
-keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schema *said, struct kf_schema *news,
-                              keepfit_error *error)
+keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schema *said, size_t earlier,
+                              struct kf_schema *news, keepfit_error *error)
 {
-    keepfit_status status = columns_news(known, said, news, error);
+    keepfit_status status = KEEPFIT_OK;
+    bool more = said->origin && !said->columns;
+    if (known->columns && (said->columns || more))
+        status = typed_news(known, said, earlier, news, error);
+    else if (more || (said->columns && known->features))
+        status = kf_fail(error, KEEPFIT_DATA, "the columns have types, and before they had none");
+    else
+        status = columns_news(known, said, news, error);
     for (size_t k = 0; k < said->classes && status == KEEPFIT_OK; k++)
         status = class_news(known, said->label[k], said->class_name[k], news, error);
     if (status != KEEPFIT_OK)
@@ -183,7 +275,9 @@ keepfit_status kf_schema_news(const struct kf_schema *known, const keepfit_schem
 bool kf_schema_learn(struct kf_schema *known, struct kf_schema *news)
 {
     keepfit_schema shown = kf_schema_show(news);
-    bool good = !has_columns(news) || kf_schema_set_columns(known, &shown);
+    bool good = news->more || !has_columns(news) || kf_schema_set_columns(known, &shown);
+    for (size_t k = 0; news->more && k < news->features && good; k++)
+        good = kf_schema_add_feature(known, news->feature[k], news->origin[k]);
     for (size_t k = 0; k < news->classes && good; k++)
         good = kf_schema_add_class(known, news->label[k], news->class_name[k]);
     kf_schema_free(news);
@@ -254,6 +348,47 @@ static void archive_classes(struct kf_schema *schema, struct kf_archive *archive
     }
 }
 
+static void archive_origin(struct kf_schema *schema, struct kf_archive *archive)
+{
+    kf_archive_require(archive, schema->feature || !schema->features);
+    if (archive->status == KEEPFIT_OK && archive->reading &&
+        !KF_RESERVE(schema->origin, schema->origin_capacity, schema->features + 1))
+        archive->status = KEEPFIT_NO_MEMORY;
+    for (size_t k = 0; k < schema->features && archive->status == KEEPFIT_OK; k++) {
+        size_t origin = archive->reading ? 0 : schema->origin[k];
+        kf_archive_count(archive, &origin, UINT32_MAX);
+        kf_archive_require(archive, schema->more || origin < schema->columns);
+        schema->origin[k] = (uint32_t)origin;
+    }
+}
+
+static void archive_types(struct kf_schema *schema, struct kf_archive *archive)
+{
+    size_t columns = schema->columns;
+    kf_archive_count(archive, &schema->earlier, UINT32_MAX);
+    kf_archive_count(archive, &columns, UINT32_MAX);
+    kf_archive_require(archive, (columns > 0 ? schema->earlier == 0 : schema->features > 0) &&
+                                    columns <= SIZE_MAX / 2 && kf_archive_holds(archive, 2 * columns));
+    schema->more = columns == 0;
+    if (archive->status != KEEPFIT_OK)
+        return;
+    if (archive->reading && columns) {
+        schema->column = kf_allocate(columns, sizeof *schema->column);
+        schema->type = kf_allocate(columns, sizeof *schema->type);
+        if (schema->column && schema->type)
+            schema->columns = columns;
+        else
+            archive->status = KEEPFIT_NO_MEMORY;
+    }
+    for (size_t k = 0; k < columns && archive->status == KEEPFIT_OK; k++) {
+        archive_text(archive, &schema->column[k]);
+        if (archive->status == KEEPFIT_OK)
+            archive_text(archive, &schema->type[k]);
+    }
+    archive_origin(schema, archive);
+}
+
+/* Types stand behind what schemas had before there were any, so a schema without them is written as it always was. */
 void kf_schema_archive(struct kf_schema *schema, struct kf_archive *archive)
 {
     archive_features(schema, archive);
@@ -261,4 +396,7 @@ void kf_schema_archive(struct kf_schema *schema, struct kf_archive *archive)
     archive_optional(archive, &schema->target);
     archive_optional(archive, &schema->weight);
     archive_classes(schema, archive);
+    if (archive->status == KEEPFIT_OK &&
+        (archive->reading ? archive->at < archive->count : schema->columns || schema->more))
+        archive_types(schema, archive);
 }

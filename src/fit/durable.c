@@ -354,7 +354,7 @@ keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const kee
     bool same = there.row.count == row->count && there.target == point->target && there.weight == point->weight;
     for (size_t k = 0; same && k < row->count; k++)
         same = there.row.value[k] == row->value[k] && feature_of(&there.row, k) == feature_of(row, k);
-    return same ? KEEPFIT_OK : KEEPFIT_DATA;
+    return same ? KEEPFIT_OK : KEEPFIT_DIFFERENT;
 }
 
 /* The points that are present, and the state that knows them. */

@@ -40,6 +40,8 @@ static bool copy_names(const keepfit_fit *fit, keepfit_model *model)
 {
     keepfit_schema schema = kf_schema_show(&fit->meaning.schema);
     bool good = kf_schema_set_columns(&model->schema, &schema);
+    if (good && schema.columns) /* of a table with types; those of rows that were refused are in no point */
+        kf_schema_cut(&model->schema, fit->meaning.features);
     for (size_t k = 0; k < model->classes && good; k++) {
         const char *name = keepfit_schema_class(&schema, model->labels[k]);
         good = !name || kf_schema_add_class(&model->schema, model->labels[k], name);

@@ -39,7 +39,7 @@ keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *given)
     struct kf_schema news = {0};
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
-        status = kf_schema_news(&fit->meaning.schema, &schema, &news, &fit->error);
+        status = kf_schema_news(&fit->meaning.schema, &schema, 0, &news, &fit->error);
     if (status != KEEPFIT_OK || kf_schema_is_empty(&news))
         return status;
     status = kf_durable_names(fit, &news);
@@ -56,6 +56,7 @@ keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_optio
 {
     const keepfit_schema schema = kf_schema_show(&fit->meaning.schema);
     struct kf_wanted wanted = {.schema = &schema, .targets = true, .texts = kf_texts_for(fit->options)};
+    wanted.plain = fit->arrivals.arrived > 0 && !schema.columns;
     if (fit->meaning.labels.count && !schema.classes)
         wanted.texts = KF_TEXTS_NEVER;
     return kf_stream_open_wanted(path, options, &wanted, stream, error);

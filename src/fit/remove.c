@@ -138,8 +138,10 @@ bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index)
     size_t count = fit->task.problem.points.count, low = 0, high = count;
     if (!fit->arrivals.of) {
         uint64_t first = fit->arrivals.arrived - count + 1;
+        if (arrival < first || arrival > fit->arrivals.arrived || count == 0)
+            return false;
         *index = arrival - first;
-        return arrival >= first && arrival <= fit->arrivals.arrived && count > 0;
+        return true;
     }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -148,6 +150,8 @@ bool keepfit_fit_find(const keepfit_fit *fit, uint64_t arrival, uint64_t *index)
         else
             high = middle;
     }
+    if (low == count || fit->arrivals.of[low] != arrival)
+        return false;
     *index = low;
-    return low < count && fit->arrivals.of[low] == arrival;
+    return true;
 }

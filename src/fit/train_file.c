@@ -1,12 +1,13 @@
 #include "base/error.h"
 
-/* The point, and what its class is called if that is new. */
-static keepfit_status push(keepfit_stream *stream, keepfit_fit *fit, const keepfit_point *point, size_t *classes)
+/* The point, and what its class and its features are called if these are new. */
+static keepfit_status push(keepfit_stream *stream, keepfit_fit *fit, const keepfit_point *point, size_t *named)
 {
     keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(stream, &schema);
-    keepfit_status status = schema.classes == *classes ? KEEPFIT_OK : keepfit_fit_name(fit, &schema);
-    *classes = schema.classes;
+    size_t names = schema.classes + schema.features;
+    keepfit_status status = names == *named ? KEEPFIT_OK : keepfit_fit_name(fit, &schema);
+    *named = names;
     return status == KEEPFIT_OK ? keepfit_fit_push(fit, point) : status;
 }
 
@@ -15,9 +16,9 @@ static keepfit_status push_all(keepfit_stream *stream, keepfit_fit *fit, keepfit
 {
     keepfit_point point;
     keepfit_status status;
-    size_t classes = SIZE_MAX; /* named so far: not even the columns */
+    size_t named = SIZE_MAX; /* so far: not even the columns */
     while ((status = keepfit_stream_next(stream, &point)) == KEEPFIT_OK)
-        if ((status = push(stream, fit, &point, &classes)) != KEEPFIT_OK) {
+        if ((status = push(stream, fit, &point, &named)) != KEEPFIT_OK) {
             if (error)
                 kf_error_give(error, keepfit_fit_error(fit));
             return status;

@@ -106,7 +106,7 @@ keepfit_status kf_record_names(const struct kf_record *record, struct kf_schema 
     keepfit_schema shown = kf_schema_show(&said);
     keepfit_status status = archive.status;
     if (status == KEEPFIT_OK)
-        status = kf_schema_news(known, &shown, &news, NULL);
+        status = kf_schema_news(known, &shown, said.earlier, &news, NULL);
     if (status == KEEPFIT_OK && !kf_schema_learn(known, &news))
         status = KEEPFIT_NO_MEMORY;
     kf_schema_free(&said);

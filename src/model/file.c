@@ -2,14 +2,14 @@
  *
  *   offset  bytes  content, numbers little-endian
  *   0       8      magic "keepfitM"
- *   8       4      version: 1, 2 for a network, or 3 for either with names
+ *   8       4      version: 1, 2 for a network, 3 for either with names, or 4 with the types of columns, too
  *   12      4      CRC-32C of everything from offset 16 to the end
  *   16      8      length of everything from offset 24 to the end
  *   24             texts, each 2 bytes of length and that many bytes: loss, method, domain, scale, library version
  *                  4 doubles: lambda, epsilon, bias, delta
  *                  1 byte: rows are scaled to unit norm (0 or 1)
- *                  5 x 8 bytes: stages, fo, features, outputs, classes; versions 2 and 3: 8 more: hidden
- *                  version 3: 8 bytes of length, and so many of names (kf_schema_archive in src/base/schema.c)
+ *                  5 x 8 bytes: stages, fo, features, outputs, classes; versions 2 to 4: 8 more: hidden
+ *                  versions 3, 4: 8 bytes of length, and so many of names (kf_schema_archive in src/base/schema.c)
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
  *                  a network: weights[hidden][outputs], hidden intercepts[hidden], hidden weights[features][hidden]
  *
@@ -30,6 +30,7 @@ static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
 #define VERSION_LINEAR 1
 #define VERSION_NETWORK 2
 #define VERSION_NAMES 3
+#define VERSION_TYPES 4
 #define HEAD 24
 
 /* Writing into memory */
@@ -89,6 +90,13 @@ static bool has_names(const keepfit_model *model)
     return !kf_schema_is_empty(&model->schema);
 }
 
+static uint64_t version_of(const keepfit_model *model)
+{
+    if (has_names(model))
+        return model->schema.columns ? VERSION_TYPES : VERSION_NAMES;
+    return model->hidden ? VERSION_NETWORK : VERSION_LINEAR;
+}
+
 static void put_model(struct bytes *bytes, const keepfit_model *model)
 {
     const char *texts[] = {model->loss->name, model->method, model->domain, model->scale, model->version};
@@ -118,7 +126,7 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
     put_number(&sized, body.count, 8);
     put(&sized, body.data, body.failed ? 0 : body.count);
     put(&file, magic, sizeof magic);
-    put_number(&file, has_names(model) ? VERSION_NAMES : model->hidden ? VERSION_NETWORK : VERSION_LINEAR, 4);
+    put_number(&file, version_of(model), 4);
     put_number(&file, kf_crc32c(0, sized.data, sized.count), 4);
     put(&file, sized.data, sized.count);
     free(body.data);
@@ -134,10 +142,12 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
 keepfit_status keepfit_model_write(const keepfit_model *model, unsigned char **bytes, size_t *count,
                                    keepfit_error *error)
 {
-    unsigned char *made = kf_model_encode(model, count);
+    size_t length = 0;
+    unsigned char *made = kf_model_encode(model, &length);
     if (!made)
         return kf_fail_memory(error);
     *bytes = made;
+    *count = length;
     return KEEPFIT_OK;
 }
 
@@ -273,9 +283,11 @@ static bool take_fixed(struct cursor *cursor, uint64_t version, keepfit_model *f
     fixed->outputs = take_number(cursor, 8);
     fixed->classes = take_number(cursor, 8);
     fixed->hidden = version == VERSION_LINEAR ? 0 : take_number(cursor, 8);
-    if (version == VERSION_NAMES)
+    if (version >= VERSION_NAMES)
         take_names(cursor, &fixed->schema);
-    bool network = version == VERSION_NETWORK || (version == VERSION_NAMES && fixed->hidden > 0);
+    cursor->failed |= (version == VERSION_TYPES) != (fixed->schema.columns > 0) || fixed->schema.more ||
+                      (version == VERSION_TYPES && fixed->schema.features > fixed->features);
+    bool network = version == VERSION_NETWORK || (version >= VERSION_NAMES && fixed->hidden > 0);
     return !cursor->failed && fixed->loss && unit_rows <= 1 && network == (fixed->loss->network != NULL) &&
            network == (fixed->hidden > 0) && counts_fit(fixed->loss, fixed->outputs, fixed->classes) &&
            sizes_fit(fixed, cursor);
@@ -319,7 +331,7 @@ keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const c
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", name);
     struct cursor cursor = {.at = bytes + sizeof magic, .end = bytes + count};
     uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
-    if (version < VERSION_LINEAR || version > VERSION_NAMES)
+    if (version < VERSION_LINEAR || version > VERSION_TYPES)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", name,
                        (unsigned long long)version);
     if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) ||

@@ -11,8 +11,10 @@
 /* What the caller gets with a point or instead of one. */
 struct kf_progress {
     uint64_t line, skipped, bytes_read;
-    size_t classes; /* that have names so far */
-    bool bad;       /* a bad row that is skipped stood there; the point is nothing */
+    size_t classes;              /* that have names so far */
+    size_t features;             /* of a table with types, so far */
+    uint64_t unseen, collisions; /* likewise (recipe.h) */
+    bool bad;                    /* a bad row that is skipped stood there; the point is nothing */
     struct kf_cut cut;
     bool empty; /* it ended before the first point */
 };

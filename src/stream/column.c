@@ -1,5 +1,6 @@
 #include "stream/column.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,6 +15,7 @@ void kf_columns_free(struct kf_columns *columns)
 {
     kf_columns_forget_names(columns);
     free(columns->feature);
+    free(columns->left_out);
     *columns = (struct kf_columns){0};
 }
 
@@ -36,6 +38,22 @@ void kf_columns_forget_names(struct kf_columns *columns)
     columns->capacity = 0;
 }
 
+bool kf_columns_number(struct kf_columns *columns)
+{
+    size_t count = columns->count;
+    columns->count = 0;
+    for (size_t k = 1; k <= count; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        if (!kf_columns_add(columns, kf_copy_text(number))) {
+            kf_columns_forget_names(columns);
+            columns->count = count;
+            return false;
+        }
+    }
+    return true;
+}
+
 size_t kf_columns_find(const struct kf_columns *columns, const char *name, size_t from)
 {
     for (size_t k = from; columns->name && k < columns->count; k++)
@@ -56,8 +74,7 @@ static keepfit_status refuse_name(const struct kf_columns *columns, const char *
                       columns->name ? keepfit_guess_hint(&guess, "") : "; there are no names");
 }
 
-/* By name if one is called so, otherwise by number. */
-static keepfit_status find_column(const struct kf_columns *columns, const char *option, const char *text,
+keepfit_status kf_columns_look_up(const struct kf_columns *columns, const char *option, const char *text,
                                   size_t *column, const char *source, keepfit_error *error)
 {
     char quote[KF_QUOTE_SIZE];
@@ -249,18 +266,17 @@ static keepfit_status choose_target(struct kf_columns *columns, const char *targ
         columns->target = default_target(columns, &input->wanted);
         status = check_default(columns, input, error);
     } else if (strcmp(target, "none") != 0)
-        status = find_column(columns, "target", target, &columns->target, source, error);
+        status = kf_columns_look_up(columns, "target", target, &columns->target, source, error);
     if (status == KEEPFIT_OK && columns->weight != KF_NO_COLUMN && columns->target == columns->weight)
         status = kf_fail_at(error, KEEPFIT_USAGE, source, 0, 0, "column %zu cannot be both target and weight",
                             columns->target + 1);
     return status;
 }
 
-keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
+keepfit_status kf_columns_others(struct kf_columns *columns, const char *target, const char *weight,
                                  struct kf_input *input, keepfit_error *error)
 {
-    const struct kf_wanted *wanted = &input->wanted;
-    const keepfit_schema *schema = wanted->schema;
+    const keepfit_schema *schema = input->wanted.schema;
     keepfit_status status = KEEPFIT_OK;
     columns->target = columns->weight = KF_NO_COLUMN;
     columns->features = 0;
@@ -268,20 +284,31 @@ keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target,
         !(columns->feature = kf_allocate(columns->count, sizeof *columns->feature)))
         return kf_fail_memory(error);
     if (weight)
-        status = find_column(columns, "weight-column", weight, &columns->weight, input->name, error);
+        status = kf_columns_look_up(columns, "weight-column", weight, &columns->weight, input->name, error);
     else if (schema && schema->weight)
         columns->weight = kf_columns_find(columns, schema->weight, 0);
-    if (status == KEEPFIT_OK)
-        status = choose_target(columns, target, input, error);
-    if (status != KEEPFIT_OK)
-        return status;
+    return status == KEEPFIT_OK ? choose_target(columns, target, input, error) : status;
+}
+
+keepfit_status kf_columns_features(struct kf_columns *columns, bool said, struct kf_input *input, keepfit_error *error)
+{
+    const struct kf_wanted *wanted = &input->wanted;
+    const keepfit_schema *schema = wanted->schema;
+    keepfit_status status;
     if (schema && schema->feature && columns->name) {
         status = kf_columns_match(columns, input, error);
     } else {
         number_features(columns);
-        status = wanted->fixed ? check_number(columns, target != NULL, input, error) : KEEPFIT_OK;
+        status = wanted->fixed ? check_number(columns, said, input, error) : KEEPFIT_OK;
     }
     if (status == KEEPFIT_OK)
         status = check_width(columns, input->options->max_features, input->name, error);
     return status == KEEPFIT_OK ? describe(columns, input, error) : status;
+}
+
+keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
+                                 struct kf_input *input, keepfit_error *error)
+{
+    keepfit_status status = kf_columns_others(columns, target, weight, input, error);
+    return status == KEEPFIT_OK ? kf_columns_features(columns, target != NULL, input, error) : status;
 }

@@ -8,14 +8,13 @@
 
 #include "stream/reader.h"
 
-#define KF_NO_COLUMN SIZE_MAX
-
 struct kf_columns {
     size_t count, capacity;
     char **name;           /* NULL: they have none */
     size_t target, weight; /* from 0, or KF_NO_COLUMN */
     size_t *feature;       /* [count] which one it is; KF_NO_COLUMN: none */
     size_t features;       /* of a row */
+    bool *left_out;        /* [count] of a table with types: it is ignored; NULL: none is */
 };
 
 void kf_columns_free(struct kf_columns *columns);
@@ -23,11 +22,22 @@ void kf_columns_free(struct kf_columns *columns);
 /* Takes the name over, even when it fails; a NULL name makes it fail. */
 bool kf_columns_add(struct kf_columns *columns, char *name);
 void kf_columns_forget_names(struct kf_columns *columns);
+/* Columns without names are called by their numbers. False: out of memory. */
+bool kf_columns_number(struct kf_columns *columns);
 
 /* Chooses target and weight, by name or number from 1 where they are given (they may be NULL; "none": there is no target), and
  * the features by what the input wants, and puts down in the input what they are called. There must be at least one feature. */
 keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target, const char *weight,
                                  struct kf_input *input, keepfit_error *error);
+
+/* The first half of it: target and weight; and the second. */
+keepfit_status kf_columns_others(struct kf_columns *columns, const char *target, const char *weight,
+                                 struct kf_input *input, keepfit_error *error);
+keepfit_status kf_columns_features(struct kf_columns *columns, bool said, struct kf_input *input, keepfit_error *error);
+
+/* By name if one is called so, otherwise by number from 1; `option` is for the message. */
+keepfit_status kf_columns_look_up(const struct kf_columns *columns, const char *option, const char *text,
+                                  size_t *column, const char *source, keepfit_error *error);
 
 /* The column of that name, from `from` on. */
 size_t kf_columns_find(const struct kf_columns *columns, const char *name, size_t from);

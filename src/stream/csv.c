@@ -3,46 +3,32 @@
  *   - the delimiter is given, or taken from the first line: tab, else semicolon, else comma, else blanks
  *     (any number of them then delimit once);
  *   - blanks around a cell do not count; a cell may stand in double quotes, where "" is one quote; it
- *     ends in its line;
+ *     ends in its line, but in a table with types it may go over several;
  *   - lines that begin with # and blank lines are skipped;
  *   - the target and the weight are columns; what is left is the row, dense, in the order of the columns, or in that which their
  *     names ask for (column.h);
- *   - a target that is a class may be a text. */
+ *   - a target that is a class may be a text;
+ *   - a table whose columns have types (typed.h) makes its rows of them. Where nobody says so, the first row decides: if all its cells
+ *     are numbers, the table has none. Otherwise the first rows do: if their columns hold numbers, it has none, either. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/options.h"
-#include "stream/column.h"
+#include "stream/csv.h"
 #include "stream/stream.h"
 #include "stream/token.h"
 
-struct csv {
-    struct kf_input *input;
-    struct kf_lines lines;
-    char delimiter;
-    struct kf_columns columns;
-    double *value;
-    enum kf_texts texts; /* what targets have turned out to be */
-    char *text;          /* room for one, without its quotes */
-    size_t text_capacity;
-    struct kf_line first; /* read when opening; if `kept`, still to be handed out as a row */
-    bool kept;
-};
+/* A quoted cell may go so far. */
+#define JOINED_MOST ((size_t)1 << 20)
 
-struct cell {
-    const char *start;      /* with the quote, if there is one */
-    const char *text, *end; /* without */
-    bool quoted;
-};
-
-static bool is_blank(const struct csv *reader, char c)
+static bool is_blank(const struct kf_csv *reader, char c)
 {
     return c == ' ' || (c == '\t' && reader->delimiter != '\t');
 }
 
-static const char *skip_blanks(const struct csv *reader, const char *at)
+static const char *skip_blanks(const struct kf_csv *reader, const char *at)
 {
     while (is_blank(reader, *at))
         at++;
@@ -50,34 +36,35 @@ static const char *skip_blanks(const struct csv *reader, const char *at)
 }
 
 /* Leaves *at behind the closing quote. */
-static keepfit_status take_quoted(struct csv *reader, const struct kf_line *line, const char **at, struct cell *cell,
-                                  keepfit_error *error)
+static keepfit_status take_quoted(struct kf_csv *reader, const struct kf_line *line, const char **at,
+                                  struct kf_csv_cell *cell, keepfit_error *error)
 {
     const char *p = *at + 1;
-    *cell = (struct cell){.start = *at, .text = p, .quoted = true};
+    *cell = (struct kf_csv_cell){.start = *at, .text = p, .quoted = true};
     for (; *p && !(*p == '"' && p[1] != '"'); p++)
         p += *p == '"';
+    reader->open_quote = !*p;
     if (!*p)
-        return KF_FAIL_ROW(reader->input, line, *at, error, "the quote is not closed in this line");
+        return KF_FAIL_ROW(reader->input, line, *at, error, "the quote is not closed in this line%s",
+                           reader->typed ? ", nor in a mebibyte behind it" : "");
     cell->end = p;
     *at = p + 1;
     return KEEPFIT_OK;
 }
 
-static void take_plain(const struct csv *reader, const char **at, struct cell *cell)
+static void take_plain(const struct kf_csv *reader, const char **at, struct kf_csv_cell *cell)
 {
     const char *p = *at;
     while (*p && *p != reader->delimiter && !(reader->delimiter == ' ' && *p == '\t'))
         p++;
-    *cell = (struct cell){.start = *at, .text = *at, .end = p};
+    *cell = (struct kf_csv_cell){.start = *at, .text = *at, .end = p};
     while (cell->end > cell->text && is_blank(reader, cell->end[-1]))
         cell->end--;
     *at = cell->end;
 }
 
-/* Takes the cell at *at and leaves *at at the next one; *more says whether there is one. */
-static keepfit_status take_cell(struct csv *reader, const struct kf_line *line, const char **at, struct cell *cell,
-                                bool *more, keepfit_error *error)
+keepfit_status kf_csv_cell_next(struct kf_csv *reader, const struct kf_line *line, const char **at,
+                                struct kf_csv_cell *cell, bool *more, keepfit_error *error)
 {
     *at = skip_blanks(reader, *at);
     if (**at == '"') {
@@ -100,7 +87,17 @@ static keepfit_status take_cell(struct csv *reader, const struct kf_line *line, 
     return KEEPFIT_OK;
 }
 
-static keepfit_status refuse_cell(struct csv *reader, const struct kf_line *line, const struct cell *cell,
+bool kf_csv_is_name(const struct kf_csv_cell *cell)
+{
+    const char *stop;
+    double value;
+    if (cell->text == cell->end || kf_is_not_finite(cell->text, cell->end))
+        return false;
+    enum kf_number kind = kf_read_real(cell->text, cell->end, &value, &stop);
+    return kind == KF_NUMBER_NONE || (stop < cell->end && *stop != ',');
+}
+
+static keepfit_status refuse_cell(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
                                   size_t column, keepfit_error *error)
 {
     char quote[KF_QUOTE_SIZE];
@@ -110,12 +107,18 @@ static keepfit_status refuse_cell(struct csv *reader, const struct kf_line *line
     if (cell->text == cell->end)
         return KF_FAIL_ROW(reader->input, line, cell->start, error,
                            "cell %zu is empty ({on-error=skip} drops such rows)", column + 1);
-    return KF_FAIL_ROW(reader->input, line, cell->start, error, "%s '%s' %s", what,
-                       kf_quote(quote, cell->text, cell->end), kf_blame_real(cell->text, cell->end));
+    const char *name = column == reader->columns.target || column == reader->columns.weight || !kf_csv_is_name(cell) ||
+                               !reader->columns.name || reader->input->wanted.fixed
+                           ? NULL
+                           : reader->columns.name[column];
+    return KF_FAIL_ROW(reader->input, line, cell->start, error, "%s '%s' %s%s%.40s%s", what,
+                       kf_quote(quote, cell->text, cell->end), kf_blame_real(cell->text, cell->end),
+                       name ? " (" KF_OPTION_BEGINS "type=" : "", name ? name : "",
+                       name ? "=category" KF_OPTION_ENDS " takes the column as categories)" : "");
 }
 
-static keepfit_status read_cell(struct csv *reader, const struct kf_line *line, const struct cell *cell, size_t column,
-                                double *value, keepfit_error *error)
+static keepfit_status read_cell(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                size_t column, double *value, keepfit_error *error)
 {
     if (kf_quick_real(cell->text, value) != cell->end && !kf_read_whole_real(cell->text, cell->end, value))
         return refuse_cell(reader, line, cell, column, error);
@@ -126,8 +129,7 @@ static keepfit_status read_cell(struct csv *reader, const struct kf_line *line, 
     return KEEPFIT_OK;
 }
 
-/* The cell's text without quotes and doubled quotes; `to` has room for it and a NUL. */
-static void unquote(const struct cell *cell, char *to)
+void kf_csv_unquote(const struct kf_csv_cell *cell, char *to)
 {
     for (const char *at = cell->text; at < cell->end; at++) {
         *to++ = *at;
@@ -136,35 +138,25 @@ static void unquote(const struct cell *cell, char *to)
     *to = '\0';
 }
 
-/* A cell that neither is a number, nor stands for a missing one, nor is one gone wrong (1e999; 1,5). */
-static bool is_name(const struct cell *cell)
-{
-    const char *stop;
-    double value;
-    if (cell->text == cell->end || kf_is_not_finite(cell->text, cell->end))
-        return false;
-    enum kf_number kind = kf_read_real(cell->text, cell->end, &value, &stop);
-    return kind == KF_NUMBER_NONE || (stop < cell->end && *stop != ',');
-}
-
-static keepfit_status read_class(struct csv *reader, const struct cell *cell, double *value, keepfit_error *error)
+static keepfit_status read_class(struct kf_csv *reader, const struct kf_csv_cell *cell, double *value,
+                                 keepfit_error *error)
 {
     if (!KF_RESERVE(reader->text, reader->text_capacity, (size_t)(cell->end - cell->text) + 1))
         return kf_fail_memory(error);
-    unquote(cell, reader->text);
+    kf_csv_unquote(cell, reader->text);
     return kf_classes_find(reader->input->classes, reader->text, value) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
 /* Classes are all numbers or all texts: a stray one of the other kind is a mistake. For a model whose classes have names every
  * label is a text. */
-static keepfit_status read_target(struct csv *reader, const struct kf_line *line, const struct cell *cell,
+static keepfit_status read_target(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
                                   size_t column, double *value, keepfit_error *error)
 {
     bool strict = reader->input->wanted.texts == KF_TEXTS_EITHER;
     bool number = kf_quick_real(cell->text, value) == cell->end || kf_read_whole_real(cell->text, cell->end, value);
     if (number && reader->texts == KF_TEXTS_NEVER)
         return KEEPFIT_OK;
-    bool name = !number && is_name(cell);
+    bool name = !number && kf_csv_is_name(cell);
     char quote[KF_QUOTE_SIZE];
     if (reader->texts == KF_TEXTS_EITHER && (name || number))
         reader->texts = name ? KF_TEXTS_ALWAYS : KF_TEXTS_NEVER;
@@ -184,8 +176,8 @@ static keepfit_status read_target(struct csv *reader, const struct kf_line *line
 }
 
 /* A cell that is no feature: the target, the weight, or nothing. */
-static keepfit_status take_other(struct csv *reader, const struct kf_line *line, const struct cell *cell, size_t column,
-                                 keepfit_point *point, keepfit_error *error)
+static keepfit_status take_other(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                 size_t column, keepfit_point *point, keepfit_error *error)
 {
     if (column == reader->columns.weight)
         return read_cell(reader, line, cell, column, &point->weight, error);
@@ -194,24 +186,56 @@ static keepfit_status take_other(struct csv *reader, const struct kf_line *line,
     return KEEPFIT_OK;
 }
 
-static keepfit_status read_row(struct csv *reader, const struct kf_line *line, keepfit_point *point,
+/* Notes the cell for the recipe. A doubled quote is one. */
+static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                size_t place, keepfit_error *error)
+{
+    struct kf_content *noted = &reader->table.cell[place];
+    size_t length = (size_t)(cell->end - cell->text);
+    *noted = (struct kf_content){cell->start, cell->text, cell->end};
+    if (!cell->quoted || !memchr(cell->text, '"', length))
+        return KEEPFIT_OK;
+    /* all cells of the line have room, so that it never moves while some are there */
+    if (!reader->plain_used &&
+        !KF_RESERVE(reader->plain, reader->plain_capacity, 2 * (size_t)(line->end - line->text) + 2))
+        return kf_fail_memory(error);
+    char *to = reader->plain + reader->plain_used;
+    kf_csv_unquote(cell, to);
+    size_t plain = strlen(to);
+    reader->plain_used += plain + 1;
+    noted->text = to;
+    noted->end = to + plain;
+    return KEEPFIT_OK;
+}
+
+static keepfit_status take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                 size_t column, keepfit_point *point, keepfit_error *error)
+{
+    size_t feature = reader->columns.feature[column];
+    if (feature == KF_NO_COLUMN)
+        return take_other(reader, line, cell, column, point, error);
+    if (reader->typed)
+        return note_cell(reader, line, cell, feature, error);
+    return read_cell(reader, line, cell, column, &reader->value[feature], error);
+}
+
+static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line, keepfit_point *point,
                                keepfit_error *error)
 {
     *point = (keepfit_point){.row = {.count = reader->columns.features, .value = reader->value}, .weight = 1};
     const size_t columns = reader->columns.count;
     const char *at = line->text;
     size_t column = 0;
+    reader->plain_used = 0;
     for (bool more = true; more; column++) {
-        struct cell cell;
-        keepfit_status status = take_cell(reader, line, &at, &cell, &more, error);
+        struct kf_csv_cell cell;
+        keepfit_status status = kf_csv_cell_next(reader, line, &at, &cell, &more, error);
         if (status != KEEPFIT_OK)
             return status;
         if (column == columns)
             return KF_FAIL_ROW(reader->input, line, cell.start, error, "more than %zu cells, the first line's number",
                                columns);
-        size_t feature = reader->columns.feature[column];
-        status = feature == KF_NO_COLUMN ? take_other(reader, line, &cell, column, point, error)
-                                         : read_cell(reader, line, &cell, column, &reader->value[feature], error);
+        status = take_value(reader, line, &cell, column, point, error);
         if (status != KEEPFIT_OK)
             return status;
     }
@@ -219,196 +243,122 @@ static keepfit_status read_row(struct csv *reader, const struct kf_line *line, k
         return KF_FAIL_ROW(reader->input, line, line->end, error, "%zu cells, but the first line has %zu", column,
                            columns);
     point->weightless = point->weight == 0;
-    return KEEPFIT_OK;
+    return reader->typed ? kf_table_row(&reader->table, line, point, error) : KEEPFIT_OK;
+}
+
+bool kf_csv_says_something(const struct kf_line *line)
+{
+    return line->text[strspn(line->text, " \t")] && *line->text != '#';
 }
 
 /* The next line that is neither blank nor a comment. */
-static keepfit_status next_line(struct csv *reader, struct kf_line *line, keepfit_error *error)
+keepfit_status kf_csv_next_line(struct kf_csv *reader, struct kf_line *line, keepfit_error *error)
 {
     for (;;) {
-        keepfit_status status = kf_lines_next(&reader->lines, line, &reader->input->bad_row, error);
-        reader->input->line = reader->lines.number;
+        keepfit_status status = kf_held_next(&reader->held, &reader->lines, line, &reader->input->bad_row, error);
+        reader->input->line = status == KEEPFIT_OK ? line->number : reader->lines.number;
         reader->input->cut = reader->lines.cut;
         if (status != KEEPFIT_OK)
             return status;
-        const char *at = line->text + strspn(line->text, " \t");
-        if (*at && *line->text != '#')
+        if (kf_csv_says_something(line))
             return KEEPFIT_OK;
     }
 }
 
-static keepfit_status next(void *state, keepfit_point *point, keepfit_error *error)
-{
-    struct csv *reader = state;
-    struct kf_line line;
-    if (reader->kept) {
-        reader->kept = false;
-        return read_row(reader, &reader->first, point, error);
-    }
-    keepfit_status status = next_line(reader, &line, error);
-    return status == KEEPFIT_OK ? read_row(reader, &line, point, error) : status;
-}
+/* ---- rows over several lines ---- */
 
-static keepfit_status given_delimiter(struct csv *reader, const char *text, keepfit_error *error)
+static bool append(struct kf_csv *reader, size_t *used, const struct kf_line *line)
 {
-    if (strcmp(text, "tab") == 0)
-        text = "\t";
-    if (strlen(text) != 1 || strchr("+-.\"#\r\n", *text) || kf_is_digit(*text) || (*text | 0x20) == 'e')
-        return kf_fail(error, KEEPFIT_USAGE, "{delimiter}: '%s' is neither 'tab' nor one character that can delimit",
-                       text);
-    reader->delimiter = *text;
-    return KEEPFIT_OK;
-}
-
-/* The first of the candidates that stands in the line outside of quotes. */
-static char find_delimiter(const char *text)
-{
-    for (const char *candidate = "\t;,"; *candidate; candidate++) {
-        bool quoted = false;
-        for (const char *at = text; *at; at++) {
-            quoted ^= *at == '"';
-            if (!quoted && *at == *candidate)
-                return *at;
-        }
-    }
-    return ' ';
-}
-
-static char *copy_name(const struct cell *cell)
-{
-    char *name = kf_allocate_raw((size_t)(cell->end - cell->text) + 1);
-    if (name)
-        unquote(cell, name);
-    return name;
-}
-
-/* What the first line looks like. */
-struct first {
-    size_t names, name; /* cells that are no numbers, and which is the last of them */
-    bool counted[2];    /* the others count the columns, from 0 or from 1, as tables without names are headed */
-};
-
-static void look_at(struct first *first, const struct cell *cell, size_t column)
-{
-    double value;
-    if (is_name(cell)) {
-        first->names++;
-        first->name = column;
-        return;
-    }
-    size_t before = column - first->names;
-    bool number = kf_read_whole_real(cell->text, cell->end, &value);
-    for (size_t from = 0; from < 2; from++)
-        first->counted[from] &= number && value == (double)(before + from);
-}
-
-/* Whether all features have their names in the line, which may be numbers, such as years. */
-static bool has_all_names(const struct kf_columns *columns, const keepfit_schema *schema)
-{
-    if (!schema || !schema->feature || !schema->features)
+    size_t length = (size_t)(line->end - line->text);
+    if (!KF_RESERVE(reader->joined, reader->joined_capacity, *used + length + 2))
         return false;
-    for (size_t f = 0; f < schema->features; f++)
-        if (kf_columns_find(columns, schema->feature[f], 0) == KF_NO_COLUMN)
-            return false;
+    if (*used)
+        reader->joined[(*used)++] = '\n';
+    memcpy(reader->joined + *used, line->text, length);
+    *used += length;
+    reader->joined[*used] = '\0';
     return true;
 }
 
-/* Whether the line names the columns. A row whose class is a text has one cell that is no number, too. */
-static bool is_header(const struct csv *reader, const struct first *first)
+/* The line and those behind it, up to one in which the quote may be closed. They are held, so that of a quote which never closes only
+ * its own line is lost. `lines`: how many have been joined so far. False: there is no such line. */
+bool kf_csv_join(struct kf_csv *reader, struct kf_line *line, size_t *lines)
 {
-    const struct kf_input *input = reader->input;
-    const keepfit_schema *schema = input->wanted.schema;
-    if (has_all_names(&reader->columns, schema))
-        return true;
-    if (first->names != 1 || reader->columns.count == 1 || input->wanted.texts == KF_TEXTS_NEVER)
-        return first->names > 0;
-    const char *name = reader->columns.name[first->name], *target = input->options->target;
-    double unused;
-    if (schema && keepfit_schema_label(schema, name, &unused))
-        return false;
-    bool known = (target && strcmp(target, name) == 0) || kf_is_usual_target(name) ||
-                 (schema && schema->target && strcmp(schema->target, name) == 0);
-    for (size_t f = 0; schema && schema->feature && f < schema->features; f++)
-        known |= strcmp(schema->feature[f], name) == 0;
-    return known || first->counted[0] || first->counted[1];
-}
-
-/* The number of columns, their names, and whether they are names. */
-static keepfit_status read_first(struct csv *reader, bool *named, keepfit_error *error)
-{
-    const char *at = reader->first.text;
-    struct first first = {.counted = {true, true}};
-    for (bool more = true; more;) {
-        struct cell cell;
-        keepfit_status status = take_cell(reader, &reader->first, &at, &cell, &more, error);
-        if (status != KEEPFIT_OK)
-            return status;
-        if (!kf_columns_add(&reader->columns, copy_name(&cell)))
-            return kf_fail_memory(error);
-        look_at(&first, &cell, reader->columns.count - 1);
+    struct kf_held *held = &reader->held;
+    size_t first = held->next - 1, used = 0;
+    bool closed = false;
+    for (size_t k = 0; k < *lines || !closed; k++) {
+        if (first + k >= held->count && !kf_held_fetch(held, &reader->lines))
+            return false;
+        struct kf_line more = kf_held_show(held, first + k);
+        closed = k >= *lines && strchr(more.text, '"');
+        if (used + (size_t)(more.end - more.text) > JOINED_MOST || !append(reader, &used, &more))
+            return false;
+        if (closed)
+            *lines = k + 1;
     }
-    *named = is_header(reader, &first);
-    return KEEPFIT_OK;
+    *line = (struct kf_line){reader->joined, reader->joined + used, kf_held_show(held, first).number};
+    return true;
 }
 
-static keepfit_status begin_rows(struct csv *reader, keepfit_error *error)
+/* A line that was read just now becomes the first of those that are held. */
+bool kf_csv_hold(struct kf_csv *reader, const struct kf_line *line)
 {
-    const keepfit_options *options = reader->input->options;
-    bool named = false;
-    if (!options->delimiter)
-        reader->delimiter = find_delimiter(reader->first.text);
-    keepfit_status status = read_first(reader, &named, error);
+    struct kf_held *held = &reader->held;
+    if (held->next > 0)
+        return true;
+    if (!kf_held_add(held, line))
+        return false;
+    held->next = 1;
+    return true;
+}
+
+/* The row that begins in the line, which has an open quote. */
+static keepfit_status read_joined(struct kf_csv *reader, struct kf_line line, keepfit_point *point,
+                                  keepfit_error *error)
+{
+    size_t lines = 1, first;
+    keepfit_status status = KEEPFIT_DATA;
+    if (!kf_csv_hold(reader, &line))
+        return kf_fail_memory(error);
+    first = reader->held.next - 1;
+    while (reader->open_quote) {
+        if (!kf_csv_join(reader, &line, &lines)) {
+            line = kf_held_show(&reader->held, first);
+            return read_row(reader, &line, point, error);
+        }
+        reader->open_quote = false;
+        reader->input->bad_row = false;
+        status = read_row(reader, &line, point, error);
+    }
+    reader->held.next = first + lines;
+    reader->input->line = line.number;
+    return status;
+}
+
+static keepfit_status next(void *state, keepfit_point *point, keepfit_error *error)
+{
+    struct kf_csv *reader = state;
+    struct kf_line line;
+    keepfit_status status = kf_csv_next_line(reader, &line, error);
     if (status != KEEPFIT_OK)
         return status;
-    bool header = options->header == KF_HEADER_YES || (options->header == KF_HEADER_AUTO && named);
-    reader->kept = !header;
-    if (!header)
-        kf_columns_forget_names(&reader->columns);
-    status = kf_columns_choose(&reader->columns, options->target, options->weights, reader->input, error);
-    if (status == KEEPFIT_OK && !(reader->value = kf_allocate(reader->columns.features, sizeof *reader->value)))
-        status = kf_fail_memory(error);
-    return status;
-}
-
-/* Lines that cannot be the first, because they cannot be read at all, are skipped if bad rows are. */
-static keepfit_status first_line(struct csv *reader, keepfit_error *error)
-{
-    keepfit_status status;
-    while ((status = next_line(reader, &reader->first, error)) == KEEPFIT_DATA && reader->input->bad_row &&
-           reader->input->options->on_error == KF_ON_ERROR_SKIP)
-        reader->input->skipped++;
-    return status;
-}
-
-static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *error)
-{
-    struct csv *reader = state;
-    const keepfit_options *options = input->options;
-    if (options->targets)
-        return kf_fail(error, KEEPFIT_USAGE, "{targets} is for npy and idx files; a CSV file takes {target=COLUMN}");
-    if (options->delimiter) {
-        keepfit_status status = given_delimiter(reader, options->delimiter, error);
-        if (status != KEEPFIT_OK)
-            return status;
-    }
-    reader->input = input;
-    reader->texts = input->wanted.texts;
-    if (reader->texts == KF_TEXTS_EITHER && kf_classes_count(input->classes))
-        reader->texts = KF_TEXTS_ALWAYS;
-    kf_lines_open(&reader->lines, input->source, options);
-    keepfit_status status = first_line(reader, error);
-    if (status == KEEPFIT_END)
-        return KEEPFIT_OK; /* which next will find out again */
-    return status == KEEPFIT_OK ? begin_rows(reader, error) : status;
+    reader->open_quote = false;
+    status = read_row(reader, &line, point, error);
+    return reader->typed && reader->open_quote ? read_joined(reader, line, point, error) : status;
 }
 
 static void finish(void *state)
 {
-    struct csv *reader = state;
+    struct kf_csv *reader = state;
     kf_lines_close(&reader->lines);
     kf_columns_free(&reader->columns);
+    kf_table_free(&reader->table);
+    kf_held_free(&reader->held);
     free(reader->value);
     free(reader->text);
+    free(reader->plain);
+    free(reader->joined);
 }
 
 static bool recognises(const unsigned char *bytes, size_t count)
@@ -421,12 +371,12 @@ static bool recognises(const unsigned char *bytes, size_t count)
 
 const struct kf_reader kf_reader_csv = {
     .name = "csv",
-    .summary = "numbers between commas, semicolons, tabs or blanks, with or without a header",
+    .summary = "cells between commas, semicolons, tabs or blanks, with or without a header",
     .extensions = ".csv .tsv",
     .name_parts = "",
-    .state_size = sizeof(struct csv),
+    .state_size = sizeof(struct kf_csv),
     .recognises = recognises,
-    .open = begin,
+    .open = kf_csv_open,
     .next = next,
     .close = finish,
 };

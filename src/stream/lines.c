@@ -130,3 +130,19 @@ keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool 
                             "a NUL byte, which no text file of points holds")
                : KEEPFIT_OK;
 }
+
+uint64_t kf_line_of(const struct kf_line *line, const char *at)
+{
+    uint64_t number = line->number;
+    for (const char *c = line->text; c < at; c++)
+        number += *c == '\n';
+    return number;
+}
+
+uint64_t kf_column_of(const struct kf_line *line, const char *at)
+{
+    const char *first = at;
+    while (first > line->text && first[-1] != '\n')
+        first--;
+    return (uint64_t)(at - first) + 1;
+}

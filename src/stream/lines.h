@@ -40,4 +40,8 @@ void kf_lines_close(struct kf_lines *lines);
  * concerns this line alone, so that the next call may give the next line. */
 keepfit_status kf_lines_next(struct kf_lines *lines, struct kf_line *line, bool *bad_row, keepfit_error *error);
 
+/* Where the byte `at` of a row stands, which may have been joined out of several lines. */
+uint64_t kf_line_of(const struct kf_line *line, const char *at);
+uint64_t kf_column_of(const struct kf_line *line, const char *at);
+
 #endif

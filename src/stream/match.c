@@ -62,7 +62,7 @@ static void match(struct kf_columns *columns, const keepfit_schema *schema, bool
     for (size_t k = 0; k < columns->count; k++) {
         const char *name = columns->name[k];
         columns->feature[k] = KF_NO_COLUMN;
-        if (k == columns->target || k == columns->weight)
+        if (k == columns->target || k == columns->weight || (columns->left_out && columns->left_out[k]))
             continue;
         size_t feature = free_feature(schema, name, found);
         columns->feature[k] = feature;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "stream/classes.h"
 #include "stream/lines.h"
+#include "stream/recipe.h"
 
 /* Whether targets may be texts. EITHER: the first one decides for all. */
 enum kf_texts { KF_TEXTS_NEVER, KF_TEXTS_EITHER, KF_TEXTS_ALWAYS };
@@ -18,7 +19,8 @@ struct kf_wanted {
     uint64_t features;            /* then: how many these are */
     bool exact;                   /* and whether that is known, or only how many there were in sparse rows */
     bool spare;                   /* features that the model does not have are left out */
-    bool targets;                 /* targets are wanted; otherwise nobody looks at them */
+    bool plain;   /* columns have no types: there are points before, and it is not known what theirs were */
+    bool targets; /* targets are wanted; otherwise nobody looks at them */
     enum kf_texts texts;
 };
 
@@ -30,6 +32,7 @@ struct kf_input {
     struct kf_source *source;
     struct kf_wanted wanted;
     struct kf_classes *classes; /* what targets that are texts stand for */
+    struct kf_recipe *recipe;   /* of a table with types: filled by open; without columns: the table has none */
     struct kf_schema columns;   /* set by open: what the columns are called, where there are columns */
     char *targets;          /* likewise: the file that has the targets, to be freed with the stream; NULL: none has */
     uint64_t target_column; /* likewise: the target's, from 1, as the file counts; 0: it has none */
@@ -40,6 +43,7 @@ struct kf_input {
     uint64_t line;          /* set by next: where the point or the failure stood */
     struct kf_cut cut;      /* likewise: a last line without a newline */
     bool bad_row;           /* likewise: the failure concerns this row alone, the next one can still be read */
+    bool passed;            /* likewise, beside it: and it is passed over, whatever on-error says */
 };
 
 struct kf_reader {
@@ -61,7 +65,7 @@ extern const struct kf_reader kf_reader_libsvm, kf_reader_csv, kf_reader_npy, kf
 
 /* A failure of one row, at the byte `at` of a line. */
 #define KF_FAIL_ROW(input, place, at, error, ...)                                                                      \
-    ((input)->bad_row = true, kf_fail_at((error), KEEPFIT_DATA, (input)->name, (place)->number,                        \
-                                         (uint64_t)((at) - (place)->text) + 1, __VA_ARGS__))
+    ((input)->bad_row = true, kf_fail_at((error), KEEPFIT_DATA, (input)->name, kf_line_of((place), (at)),              \
+                                         kf_column_of((place), (at)), __VA_ARGS__))
 
 #endif

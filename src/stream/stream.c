@@ -27,13 +27,16 @@ struct keepfit_stream {
     struct kf_source source;
     struct kf_input input;
     struct kf_classes classes;
-    struct kf_schema schema; /* as the caller sees it: classes that he has had no point of yet are not in it */
+    struct kf_recipe recipe; /* of a table with types */
+    struct kf_schema
+        schema; /* as the caller sees it: classes and features that he has had no point of yet are not in it */
     keepfit_error error;
     bool broken; /* the error is one that stays */
     bool ended;  /* the reader has no more */
     bool empty;  /* and had none */
     uint64_t given, skipped, line;
     struct kf_cut cut;
+    uint64_t unseen, collisions;
     uint64_t wide;  /* rows that were skipped since they have features that the model does not have */
     uint64_t early; /* bad rows from before the first good one, that have not been given out row by row yet */
     uint64_t bytes_read, bytes; /* once the source is closed, or for another order of the same points */
@@ -81,6 +84,7 @@ void keepfit_stream_close(keepfit_stream *stream)
     kf_plan_free(&stream->plan);
     kf_kept_free(&stream->own);
     kf_classes_close(&stream->classes);
+    kf_recipe_close(&stream->recipe);
     kf_schema_free(&stream->schema);
     free(stream->input.targets);
     keepfit_options_free(stream->options);
@@ -115,10 +119,11 @@ static keepfit_status fail_empty(const keepfit_stream *stream, keepfit_error *er
 static keepfit_status pull(void *context, keepfit_point *point, struct kf_progress *progress, keepfit_error *error)
 {
     keepfit_stream *stream = context;
-    stream->input.bad_row = false;
+    stream->input.bad_row = stream->input.passed = false;
     keepfit_status status = stream->reader->next(stream->state, point, error);
     bool failed = status != KEEPFIT_OK && status != KEEPFIT_END;
-    bool bad = failed && stream->input.bad_row && stream->options->on_error == KF_ON_ERROR_SKIP;
+    bool bad =
+        failed && stream->input.bad_row && (stream->options->on_error == KF_ON_ERROR_SKIP || stream->input.passed);
     if (bad) {
         *point = (keepfit_point){.weight = 1};
         status = KEEPFIT_OK;
@@ -135,6 +140,9 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
     stream->reading.bytes_read = stream->source.bytes_read;
     if (stream->input.wanted.texts != KF_TEXTS_NEVER)
         stream->reading.classes = kf_classes_count(&stream->classes);
+    stream->reading.features = stream->recipe.dictionary.count;
+    stream->reading.unseen = stream->recipe.unseen;
+    stream->reading.collisions = stream->recipe.collisions;
     *progress = stream->reading;
     return status;
 }
@@ -194,6 +202,11 @@ static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point, b
         return stream->ended ? status : stay_broken(stream, status);
     if (progress.classes > stream->schema.classes && !kf_classes_copy(&stream->classes, &stream->schema))
         return stay_broken(stream, kf_fail_memory(&stream->error));
+    if (stream->schema.columns && progress.features > stream->schema.features &&
+        !kf_recipe_copy(&stream->recipe, &stream->schema, progress.features))
+        return stay_broken(stream, kf_fail_memory(&stream->error));
+    stream->unseen = progress.unseen;
+    stream->collisions = progress.collisions;
     *bad = progress.bad;
     return *bad ? status : fit_width(stream, point, bad);
 }
@@ -333,6 +346,7 @@ static keepfit_stream *allocate(const char *path, const keepfit_options *options
     bool named = kf_classes_open(&stream->classes, schema) && kf_classes_copy(&stream->classes, &stream->schema);
     stream->error.struct_size = sizeof stream->error;
     stream->options = options ? keepfit_options_copy(options) : keepfit_options_create();
+    kf_recipe_open(&stream->recipe, stream->options ? stream->options->max_features : 0);
     stream->path = kf_copy_text(path);
     stream->name = name_for(path);
     if (named && stream->options && stream->path && stream->name)
@@ -361,6 +375,7 @@ static keepfit_status open_reader(keepfit_stream *stream, const struct kf_memory
         .source = &stream->source,
         .wanted = *wanted,
         .classes = &stream->classes,
+        .recipe = &stream->recipe,
         .labelled = true,
     };
     status = stream->reader->open(stream->state, &stream->input, error);
@@ -491,7 +506,7 @@ static uint64_t total_points(const keepfit_stream *stream)
 {
     if (stream->kept)
         return stream->earlier + stream->plan.used;
-    /* a format may tell the number of rows, but which of them are bad is not known yet */
+    /* a format may have the number of rows, but which of them are bad is not known yet */
     uint64_t rows = stream->options->on_error == KF_ON_ERROR_SKIP ? 0 : stream->input.total;
     uint64_t limit = stream->options->limit;
     return limit && limit < rows ? limit : rows;
@@ -515,6 +530,10 @@ void keepfit_stream_describe(const keepfit_stream *stream, keepfit_stream_info *
         .cut_taken = stream->cut.taken,
         .empty = stream->empty,
         .labelled = stream->input.labelled,
+        .unseen = stream->unseen,
+        .unseen_column = stream->unseen ? stream->recipe.column[stream->recipe.unseen_column].name : NULL,
+        .unseen_text = stream->unseen ? stream->recipe.unseen_text : NULL,
+        .collisions = stream->collisions,
     };
     KF_GIVE(info, &made);
 }

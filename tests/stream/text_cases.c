@@ -170,7 +170,7 @@ static const struct malformed csv_cases[] = {
     {"nan", "1,2,3\n4,nan,6\n", 2, 3, "value 'nan' is not finite"},
     {"nan target", "1,2,3\n4,5,NaN\n", 2, 5, "target 'NaN' is not finite"},
     {"inf in the first line", "1,inf,3\n", 1, 3, "value 'inf' is not finite"},
-    {"text", "a,b,c\n4,word,6\n", 2, 3, "value 'word' is not a number"},
+    {"text", "a,b,c\n1,2,3\n4,word,6\n", 3, 3, "value 'word' is not a number (type=b=category takes"},
     {"too few cells", "1,2,3\n4,5\n", 2, 4, "2 cells, but the first line has 3"},
     {"too many cells", "1,2,3\n4,5,6,7\n", 2, 7, "more than 3 cells"},
     {"quote not closed", "1,2,3\n4,\"5,6\n", 2, 3, "not closed"},

@@ -8,9 +8,14 @@
 #include "support.h"
 
 /* The numbers are what programs were compiled with. */
-_Static_assert(KEEPFIT_OK == 0 && KEEPFIT_END == 1 && KEEPFIT_STOPPED == 2 && KEEPFIT_UNSOLVED == 3, "outcomes");
+_Static_assert(KEEPFIT_OK == 0 && KEEPFIT_END == 1 && KEEPFIT_STOPPED == 2 && KEEPFIT_UNSOLVED == 3 &&
+                   KEEPFIT_DIFFERENT == 4,
+               "outcomes");
 _Static_assert(KEEPFIT_NO_MEMORY == 16 && KEEPFIT_USAGE == 17 && KEEPFIT_DATA == 18 && KEEPFIT_IO == 19, "failures");
 _Static_assert(KEEPFIT_CORRUPT == 20 && KEEPFIT_DIVERGED == 21 && KEEPFIT_CALLBACK == 22, "failures");
+_Static_assert(KEEPFIT_STAGE_NONE == 0 && KEEPFIT_STAGE_PROVED == 1 && KEEPFIT_STAGE_MISSED == 2, "outcomes");
+_Static_assert(KEEPFIT_STAGE_UNPROVED == 3 && KEEPFIT_STAGE_WAITING == 4, "outcomes");
+_Static_assert(KEEPFIT_STAGE_GIVEN_UP == 5 && KEEPFIT_STAGE_STOPPED == 6, "outcomes");
 _Static_assert(KEEPFIT_PROVES == 0 && KEEPFIT_NOT_CONVEX == 1 && KEEPFIT_NO_LAMBDA == 2, "why nothing is proved");
 _Static_assert(KEEPFIT_NO_PROMISE == 3 && KEEPFIT_ESTIMATES == 4, "why nothing is proved");
 _Static_assert(KEEPFIT_MEASURE_OBJECTIVE == 1 && KEEPFIT_MEASURE_BOUND == 2 && KEEPFIT_MEASURE_OPTIMUM == 4,
@@ -33,7 +38,7 @@ static void test_statuses(struct tap *tap)
     bool named = true;
     for (size_t k = 0; k < sizeof statuses / sizeof statuses[0]; k++)
         named &= strcmp(keepfit_status_name(statuses[k]), "UNKNOWN") != 0 && *keepfit_status_sentence(statuses[k]) &&
-                 keepfit_failed(statuses[k]) == (statuses[k] > KEEPFIT_UNSOLVED);
+                 keepfit_failed(statuses[k]) == (statuses[k] >= KEEPFIT_NO_MEMORY);
     tap_check(tap, named, "every status has a name and a sentence, and is a failure or not");
     tap_check(tap,
               strcmp(keepfit_status_name((keepfit_status)99), "UNKNOWN") == 0 &&

@@ -1,0 +1,42 @@
+/* Which coordinate a text of a column has: a hash table that only grows, but for the newest entries, which can be taken back.
+ *
+ * A coordinate's name is that of its column, and behind a "=" its text; without one, the column's name alone. */
+#ifndef KF_DICTIONARY_H
+#define KF_DICTIONARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KF_NO_COORDINATE UINT32_MAX
+
+struct kf_entry {
+    char *name;
+    const char *key; /* within the name */
+    uint32_t length; /* of the key */
+    uint32_t column;
+};
+
+struct kf_slot {
+    uint32_t hash, coordinate; /* KF_NO_COORDINATE: free */
+};
+
+struct kf_dictionary {
+    struct kf_entry *entry;
+    size_t count, capacity;
+    struct kf_slot *slot;
+    size_t slots; /* a power of two, or 0 */
+};
+
+void kf_dictionary_free(struct kf_dictionary *dictionary);
+uint64_t kf_dictionary_hash(uint32_t column, const char *key, size_t length);
+/* KF_NO_COORDINATE: there is none. */
+uint32_t kf_dictionary_find(const struct kf_dictionary *dictionary, uint64_t hash, uint32_t column, const char *key,
+                            size_t length);
+/* A new one, which is not there yet. False: out of memory. */
+bool kf_dictionary_add(struct kf_dictionary *dictionary, uint64_t hash, uint32_t column, const char *column_name,
+                       const char *key, size_t length);
+/* Takes back all but the first `count`. */
+void kf_dictionary_cut(struct kf_dictionary *dictionary, size_t count);
+
+#endif

@@ -1,0 +1,213 @@
+"""Tables as people have them: columns with types. The reference is an encoding of our own, written as LIBSVM."""
+
+import csv
+import datetime
+import io
+import math
+import random
+
+from harness import near, over, same
+
+NAMES = ("event_id", "ts", "merchant", "country", "amount", "is_new_device", "n_prev", "note", "label")
+NOTES = ("paid late, again", "card not present", "new customer\nsecond line", "", "repeat order", 'said "never"; late chargeback')
+
+
+def events(rows=300, seed=3):
+    """Rows of texts: quoted commas and quotes, cells over two lines, blanks, NA, true and false."""
+    source = random.Random(seed)
+    made = []
+    for k in range(rows):
+        country, new = source.choice(["DE", "FR", "US", "NA", ""]), source.random() < 0.4
+        amount, note = round(source.expovariate(0.5), 2), source.choice(NOTES)
+        score = 1.5 * (country == "US") + new - 1.5 + amount / 2 + 2 * ("chargeback" in note)
+        moment = datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=source.randrange(300 * 86400))
+        merchant = "m%d" % int(source.paretovariate(0.8) % 40)
+        made.append(["e%06d" % k, moment.strftime("%Y-%m-%dT%H:%M:%SZ"), merchant if k % 7 else 'Shop, "%s"' % merchant, country,
+                     source.choice(["", "NA", "%.2f" % amount]) if k % 5 == 0 else "%.2f" % amount, str(new).lower(),
+                     str(source.randrange(9)), note, "fraud" if source.random() < 1 / (1 + math.exp(-score)) else "ok"])
+    return made
+
+
+def table(rows, columns=NAMES):
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([row[NAMES.index(name)] for name in columns] for row in rows)
+    return out.getvalue()
+
+
+def words_of(text):
+    return "".join(c if c.isalnum() or c == "_" else " " for c in text.lower()).split()
+
+
+def circle(share):
+    return math.sin(2 * math.pi * share), math.cos(2 * math.pi * share)
+
+
+def moment_parts(text, first):
+    moment = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    midnight = datetime.datetime(moment.year, moment.month, moment.day)
+    year = (datetime.datetime(moment.year + 1, 1, 1) - datetime.datetime(moment.year, 1, 1)).days
+    hour, weekday = (moment - midnight).total_seconds() / 86400, moment.weekday() / 7
+    parts = circle(hour) + circle(weekday) + circle((moment.timetuple().tm_yday - 1) / year)
+    return parts + ((moment - datetime.datetime.strptime(first, "%Y-%m-%dT%H:%M:%SZ")).total_seconds() / 86400 / 30,)
+
+
+def encoded(rows):
+    """The same rows as LIBSVM, by a dictionary of Python's."""
+    places, lines = {}, []
+    for row in rows:
+        cells, found = dict(zip(NAMES, row)), {}
+        for name in ("merchant", "country"):
+            found[name, cells[name] if cells[name] not in ("", "NA") else None] = 1
+        for name in ("amount", "n_prev"):
+            missing = cells[name] in ("", "NA")
+            found[name, "missing" if missing else "value"] = 1 if missing else float(cells[name])
+        found["is_new_device", ""] = float(cells["is_new_device"] == "true")
+        for part, value in enumerate(moment_parts(cells["ts"], rows[0][1])):
+            found["ts", part] = value
+        for word in words_of(cells["note"]):
+            found["note", word] = found.get(("note", word), 0) + 1
+        if not cells["note"]:
+            found["note", None] = 1
+        numbered = sorted((places.setdefault(key, len(places) + 1), value) for key, value in found.items())
+        lines.append("%d %s\n" % (cells["label"] == "fraud", " ".join("%d:%.17g" % entry for entry in numbered)))
+    return "".join(lines)
+
+
+def optimum(box, name):
+    result = box.run("train", "--json", "-q", "--gap", "--trace-stages", "1", "--loss", "logistic", "--intercept", "--target", "label",
+                     name).json if name.endswith(".csv") else \
+        box.run("train", "--json", "-q", "--gap", "--trace-stages", "1", "--loss", "logistic", "--intercept", name).json
+    return result["optimum"], result["features"], result["stages"]
+
+
+def case_a_log_of_events_in_one_command(box):
+    """And what is predicted for its columns in another order, without the label and the id, is the same to the last digit."""
+    rows = events()
+    box.write("events.csv", table(rows))
+    result = box.run("train", "--target", "label", "-m", "m.kf", "events.csv")
+    result.check("ts=time,merchant=category,country=category,amount=number,is_new_device=boolean,n_prev=number,note=text,"
+                 "event_id=ignore" in result.error, "the types are said")
+    result.check("logistic (the targets are texts)" in result.text, "the loss is said")
+    box.write("other.csv", table(rows, ("note", "n_prev", "country", "is_new_device", "ts", "amount", "merchant")))
+    one = box.run("predict", "--output", "label,probability", "m.kf", "events.csv")
+    other = box.run("predict", "--output", "label,probability", "m.kf", "other.csv")
+    same(one.text.count("\n"), len(rows) + 1, "lines")
+    same(other.text, one.text, "predictions")
+    same(one.error, "", "nothing is unknown")
+
+
+def case_the_problem_is_that_of_an_encoding_of_our_own(box):
+    rows = events()
+    box.write("events.csv", table(rows))
+    box.write("same.svm", encoded(rows))
+    one, other = optimum(box, "events.csv"), optimum(box, "same.svm")
+    same(one[1:], other[1:], "features and stages")
+    assert near(one[0], other[0], 1e-10), (one, other)
+
+
+@over((100, 150, 299))
+def case_a_journal_goes_on_with_the_same_types(box, count):
+    """In two runs, the second with its columns in another order: the model is that of one run, bit for bit."""
+    rows = events()
+    words = ("train", "-q", "--target", "label", "--loss", "logistic", "--journal", "j", "--resume", "append")
+    box.write("all.csv", table(rows))
+    box.write("a.csv", table(rows[:count]))
+    box.write("b.csv", table(rows[count:], NAMES[::-1]))
+    box.run("train", "-q", "--target", "label", "--loss", "logistic", "-m", "one.kf", "all.csv")
+    box.run(*words, "-m", "half.kf", "a.csv")
+    box.run(*words, "-m", "two.kf", "b.csv")
+    same(box.read("two.kf") == box.read("one.kf"), True, "the models")
+    box.run("verify", "j")
+    box.try_run(*words, "--type", "note=category", "b.csv").refused(2, "column 'note' has the type text since the first rows")
+
+
+def case_rows_that_are_refused_leave_nothing(box):
+    """A bad cell behind a new category: neither the category nor anything else of the row is there."""
+    good = "c,x,y\nred,1,0\nblue,2,1\nred,3,1\n"
+    box.write("good.csv", good)
+    box.write("bad.csv", good.replace("red,3,1\n", "green,oops,1\nred,3,1\ngreen,1e999,0\n"))
+    box.run("train", "-q", "-m", "good.kf", "good.csv")
+    box.run("train", "-q", "--on-error", "skip", "-m", "bad.kf", "bad.csv")
+    same(box.read("bad.kf") == box.read("good.kf"), True, "the models")
+    box.try_run("train", "-q", "bad.csv").refused(3, "bad.csv:4:7: column 'x': 'oops' is not a number (--type x=category takes it")
+
+
+def case_what_the_model_does_not_know_counts_as_nothing(box):
+    box.write("t.csv", "c,x,y\n" + "red,1,0\nblue,2,1\n" * 20)
+    box.run("train", "-q", "-m", "m.kf", "t.csv")
+    box.write("new.csv", "x,c\n1,green\n1,NA\n")
+    result = box.run("predict", "m.kf", "new.csv")
+    same(len(set(result.text.splitlines())), 1, "both count as nothing")
+    result.check("2 cells hold what the model does not know, and count as 0 (the first is 'green', in column 'c')" in result.error,
+                 "it is said")
+    box.try_run("predict", "m.kf", "t.csv", "--type", "x=category").refused(2, "--type: column 'x' has the type number")
+    box.write("less.csv", "x\n1\n")
+    box.try_run("predict", "m.kf", "less.csv").refused(3, "less.csv: the columns are not those of the model: missing 'c'")
+    box.write("more.csv", "x,c,z\n1,red,5\n")
+    box.try_run("predict", "m.kf", "more.csv").refused(3, "not known 'z'")
+    box.run("predict", "--ignore", "z", "m.kf", "more.csv")
+
+
+def case_missing_values(box):
+    """An indicator, zero, or no row; a table of numbers has none, as before."""
+    box.write("t.csv", "c,x,y\nred,1,1\nblue,,2\nred,NA,3\n,4,4\n" + "red,2,2\n" * 3)
+    indicator = box.run("train", "--json", "-q", "t.csv").json
+    zero = box.run("train", "--json", "-q", "--missing", "zero", "t.csv").json
+    skip = box.run("train", "--json", "-q", "--missing", "skip", "t.csv").json
+    same([indicator["features"], zero["features"], skip["features"]], [5, 3, 2], "features")
+    same([indicator["stages"], zero["stages"], skip["stages"]], [7, 7, 4], "stages")
+    same(skip["skipped"], 3, "rows passed over")
+    box.write("numbers.csv", "a,b,y\n1,2,3\n4,,6\n")
+    box.try_run("train", "numbers.csv").refused(3, "numbers.csv:3:3: cell 2 is empty")
+    same(box.run("train", "--json", "-q", "--missing", "indicator", "numbers.csv").json["features"], 3, "features")
+
+
+def case_columns_are_left_out_taken_and_typed(box):
+    box.write("t.csv", "id,c,x,w,y\n7,1,1,1,0\n8,2,2,1,1\n9,1,3,1,1\n")
+    plain = box.run("train", "--json", "-q", "t.csv").json["features"]
+    same(plain, 4, "a table of numbers")
+    same(box.run("train", "--json", "-q", "--ignore", "id,w", "t.csv").json["features"], 2, "without id and w")
+    same(box.run("train", "--json", "-q", "--columns", "x,3", "t.csv").json["features"], 1, "x alone, twice")
+    same(box.run("train", "--json", "-q", "--ignore", "id", "--type", "c=category", "t.csv").json["features"], 4, "c in two")
+    same(box.run("train", "--json", "-q", "--columns", "c,x", "--type", "c=category", "--cross", "c*x", "t.csv").json["features"], 5,
+         "with products")
+    box.try_run("train", "--ignore", "idd", "t.csv").refused(2, "no column is called 'idd' (--ignore); did you mean id?")
+    box.try_run("train", "--type", "c=catgory", "t.csv").refused(2, "--type: 'c=catgory' is not NAME=TYPE", "did you mean category?")
+    box.try_run("train", "--cross", "c*z", "t.csv").refused(2, "--cross: 'c*z' is not the product")
+    box.run("train", "-q", "--ignore", "id", "-m", "m.kf", "t.csv")
+    box.write("bare.csv", "x,c,w\n1,1,1\n")
+    box.run("predict", "m.kf", "bare.csv")
+    box.run("predict", "m.kf", "t.csv")
+
+
+def case_hashing_is_a_fixed_map_and_collisions_are_counted(box):
+    box.write("t.csv", "c,y\n" + "".join("c%d,%d\n" % (k % 50, k % 3) for k in range(500)))
+    result = box.run("train", "--hash", "3", "-m", "m.kf", "t.csv")
+    result.check("8 features" in result.text, "as many as there are numbers")
+    result.check("8 of the numbers that texts are hashed to stand for more than one text" in result.error, "collisions")
+    wide = box.run("train", "--hash", "24", "-m", "w.kf", "t.csv")
+    wide.check("50 features" in wide.text and "hashed to" not in wide.error, "no collision")
+    same(box.run("predict", "w.kf", "t.csv").error, "", "all are known")
+
+
+def case_a_quote_that_never_closes_loses_its_own_line(box):
+    good = "k,c,y\n" + "1,red,0\n2,blue,1\n" * 3
+    box.write("t.csv", good + '3,"open,1\n' + "4,red,1\n" * 3)
+    box.try_run("train", "-q", "t.csv").refused(3, "t.csv:8:3: the quote is not closed in this line")
+    same(box.run("train", "--json", "-q", "--on-error", "skip", "t.csv").json["stages"], 9, "stages")
+
+
+def case_a_place_in_a_row_of_several_lines(box):
+    box.write("t.csv", 'c,x,y\nred,1,0\n"two\nlines",oops,1\n')
+    box.try_run("train", "-q", "t.csv").refused(3, "t.csv:4:8: column 'x': 'oops'")
+
+
+def case_a_pipe_is_read_like_a_file(box):
+    rows = events(150)
+    box.write("t.csv", table(rows))
+    words = ("train", "-q", "--target", "label", "--loss", "logistic", "-m")
+    box.run(*words, "file.kf", "t.csv")
+    box.run(*words, "pipe.kf", "--format", "csv", "-", stdin=table(rows).encode())
+    same(box.read("pipe.kf") == box.read("file.kf"), True, "the models")
