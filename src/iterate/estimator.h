@@ -66,12 +66,11 @@ static inline struct kf_estimator kf_estimate_continual(size_t newest, double me
                                  .sample = {{.scale = (double)newest * mean}, {.scale = mean, .point = newest}}};
 }
 
-/* The same with the point that was drawn, and the factors that are remembered of it (may be NULL). */
-static inline struct kf_estimator kf_estimate_at(struct kf_estimator estimator, size_t drawn, double *remembered)
+/* Takes the point that was drawn, and the factors that are remembered of it (may be NULL). */
+static inline void kf_estimate_at(struct kf_estimator *estimator, size_t drawn, double *remembered)
 {
-    estimator.sample[0].point = drawn;
-    estimator.sample[0].remembered = remembered;
-    return estimator;
+    estimator->sample[0].point = drawn;
+    estimator->sample[0].remembered = remembered;
 }
 
 #endif

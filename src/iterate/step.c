@@ -163,8 +163,7 @@ void kf_steps(struct kf_task *task, const struct kf_course *course)
     struct kf_estimator estimator = course->estimator;
     for (uint64_t t = 0; t < course->count; t++) {
         size_t drawn = kf_sampler_next(task);
-        estimator.sample[0].point = drawn;
-        estimator.sample[0].remembered = course->table ? course->table + drawn * each : NULL;
+        kf_estimate_at(&estimator, drawn, course->table ? course->table + drawn * each : NULL);
         kf_step(task, course->step, &estimator);
     }
 }
@@ -178,7 +177,7 @@ void kf_steps_anchored(struct kf_task *task, const double *snapshot, double step
     struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
     kf_sampler_start(task, i, count, NULL);
     for (uint64_t t = 0; t < count; t++) {
-        estimator = kf_estimate_at(estimator, kf_sampler_next(task), then);
+        kf_estimate_at(&estimator, kf_sampler_next(task), then);
         kf_factors(objective, &there, estimator.sample[0].point, then);
         kf_step(task, step, &estimator);
     }

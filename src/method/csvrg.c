@@ -136,7 +136,9 @@ struct kf_estimator kf_csvrg_estimator(const struct kf_problem *problem, const s
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
     assert(u + 1 < problem->points.count);
-    return kf_estimate_at(estimator_of(problem), u, csvrg->remembered + u * each);
+    struct kf_estimator estimator = estimator_of(problem);
+    kf_estimate_at(&estimator, u, csvrg->remembered + u * each);
+    return estimator;
 }
 
 /* Whether the gradient that is remembered is charged as if it were computed, as the paper does. */
@@ -159,11 +161,14 @@ static void steps_alike(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t s
 /* Steps whose mean is the output, or that become shorter. */
 static void steps_in_turn(struct kf_task *task, struct kf_csvrg *csvrg, uint64_t steps, bool averaged)
 {
+    struct kf_estimator estimator = estimator_of(&task->problem);
+    size_t each = task->problem.objective.type->factor_count(&task->problem.objective);
     kf_sampler_start(task, task->problem.points.count - 1, steps, csvrg->remembered);
     if (averaged)
         kf_average_begin(task);
     for (uint64_t t = 0; t < steps; t++) {
-        struct kf_estimator estimator = kf_csvrg_estimator(&task->problem, csvrg, kf_sampler_next(task));
+        size_t u = kf_sampler_next(task);
+        kf_estimate_at(&estimator, u, csvrg->remembered + u * each);
         kf_step(task, step_at(task, csvrg, t), &estimator);
         if (averaged)
             kf_average_add(task, kf_csvrg_output_weight(&task->problem, t));
@@ -309,6 +314,9 @@ static size_t csvrg_draws_among(size_t count)
 const struct kf_method kf_csvrg_method = {
     .name = "csvrg",
     .summary = "the paper's method: rare full gradients, tracked in between; setting theory, paper or tuned",
+    .does = "T steps with a tracked gradient; full gradients when the share alpha of the points is new",
+    .gradients = "2T + 1, sometimes 2T + 2i - 1",
+    .output = "weighted mean, or last iterate (tuned)",
     .scaled = true,
     .state_size = sizeof(struct kf_csvrg),
     .create = csvrg_create,

@@ -83,6 +83,9 @@ static void dynasaga_destroy(void *state)
 const struct kf_method kf_dynasaga = {
     .name = "dynasaga",
     .summary = "SAGA on a sample that grows by a point in two steps at most; T steps a stage (10)",
+    .does = "T steps (10) with such a table, all drawn from a sample that grows by one point in two steps at most",
+    .gradients = "T",
+    .output = "last iterate",
     .scaled = true,
     .state_size = sizeof(struct dynasaga),
     .create = dynasaga_create,

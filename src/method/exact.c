@@ -436,6 +436,9 @@ static void exact_destroy(void *state)
 const struct kf_method kf_exact = {
     .name = "exact",
     .summary = "squared loss: the exact optimum at every stage, 1 FO and O(d^2) work each",
+    .does = "squared loss: solves the normal equations, O(d^2)",
+    .gradients = "1",
+    .output = "the optimum",
     .squared_only = true,
     .needs_convexity = true,
     .holds_epsilon = true,

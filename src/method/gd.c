@@ -42,6 +42,9 @@ static keepfit_status gd_settle(struct kf_task *task, void *state, struct kf_out
 const struct kf_method kf_gd = {
     .name = "gd",
     .summary = "gradient descent: full gradients until the proved bound is at most epsilon, at most T steps a stage",
+    .does = "full gradients until the bound is at most epsilon, at most T",
+    .gradients = "i a step",
+    .output = "last iterate",
     .holds_epsilon = true,
     .targetless = true,
     .state_size = sizeof(struct gd),

@@ -103,6 +103,9 @@ static void lsvrg_archive(struct kf_task *task, void *state, struct kf_archive *
 const struct kf_method kf_lsvrg = {
     .name = "lsvrg",
     .summary = "loopless SVRG: T steps (100) a stage, and a full gradient with probability 1/i after each",
+    .does = "T steps; after each, with probability 1/i, a full gradient, which stays from stage to stage",
+    .gradients = "2T + 1, and i each time",
+    .output = "last iterate",
     .scaled = true,
     .state_size = sizeof(struct lsvrg),
     .create = lsvrg_create,

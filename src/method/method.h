@@ -11,6 +11,7 @@
 
 struct kf_method {
     const char *name, *summary;
+    const char *does, *gradients, *output; /* a row of docs/methods.md (scripts/method-table); may be NULL */
     bool squared_only;
     bool needs_convexity; /* refuses lambda = 0 */
     bool scaled;          /* moves the iterate through iterate.h alone, so it may be scaled */

@@ -12,6 +12,10 @@ static const struct kf_method automatic = {
     .name = "auto",
     .summary = "chooses among quadratic, table and refit by loss, size, domain and measured work; holds "
                "epsilon, proved",
+    .does = "the first that applies: `csvrg` without a regulariser or for a network; `quadratic` where the curvature "
+            "bound applies, with up to 128 coordinates or an intercept; `refit` for softmax in the whole space, an "
+            "intercept or user-written objectives; else `table`. Where `table` would do too, the two are measured, and "
+            "the cheaper stays",
     .holds_epsilon = true,
 };
 

@@ -56,7 +56,9 @@ struct kf_estimator kf_prefix_estimator(const struct kf_problem *problem, const 
 {
     size_t each = problem->objective.type->factor_count(&problem->objective);
     assert(u < prefix->count && !prefix->stale);
-    return kf_estimate_at(kf_estimate_by_table(prefix->count, inverse_weight(prefix)), u, prefix->table + u * each);
+    struct kf_estimator estimator = kf_estimate_by_table(prefix->count, inverse_weight(prefix));
+    kf_estimate_at(&estimator, u, prefix->table + u * each);
+    return estimator;
 }
 
 void kf_prefix_step(struct kf_task *task, struct kf_prefix *prefix, double step, size_t u)

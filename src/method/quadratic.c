@@ -14,6 +14,10 @@ static keepfit_status quadratic_create(struct kf_task *task, void *state, keepfi
 const struct kf_method kf_quadratic_method = {
     .name = "quadratic",
     .summary = "hold the model, improve it by Newton's steps with an old Hessian when the proved bound exceeds epsilon",
+    .does = "holds x and its exact gradient; when the bound exceeds epsilon, Newton's steps with the Hessian of an "
+            "earlier stage while it serves, without a pass where its own error is proved to be small",
+    .gradients = "1, sometimes i a step",
+    .output = "within epsilon, proved",
     .needs_convexity = true,
     .holds_epsilon = true,
     .state_size = sizeof(struct kf_hold),

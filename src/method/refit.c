@@ -13,6 +13,9 @@ const struct kf_method kf_refit = {
     .name = "refit",
     .summary =
         "hold the model, track its exact gradient, re-solve by Newton only when the proved bound exceeds epsilon",
+    .does = "holds x and its exact gradient; when the bound exceeds epsilon, Newton's steps with a new Hessian each",
+    .gradients = "1, sometimes i a step (2i in domains and with huber and both hinges)",
+    .output = "within epsilon, proved",
     .needs_convexity = true,
     .holds_epsilon = true,
     .state_size = sizeof(struct kf_hold),

@@ -53,6 +53,9 @@ static void saga_destroy(void *state)
 const struct kf_method kf_saga = {
     .name = "saga",
     .summary = "a table of gradients filled at each stage, then T steps (300) that renew it",
+    .does = "fills a table of gradients, T steps that renew it",
+    .gradients = "i + T",
+    .output = "last iterate",
     .scaled = true,
     .state_size = sizeof(struct saga),
     .create = saga_create,

@@ -36,21 +36,22 @@ static keepfit_status sarah_stage(struct kf_task *task, void *state, keepfit_err
     size_t i = task->problem.points.count;
     assert(i > 0 && task->iterate.needs & KF_NEEDS_BEFORE);
     double step = kf_step_fixed(&task->problem, &sarah->step);
-    struct kf_estimator drift_alone = {.drift_scale = kf_inverse_weight(objective)};
+    double mean = kf_inverse_weight(objective);
+    struct kf_estimator change = kf_estimate_plainly(i, 1);
     double *then = task->vectors.factors[KF_SAMPLES_MOST];
     for (uint64_t s = 0; s < sarah->outer; s++) {
         kf_drift_recompute(task, i, NULL);
-        kf_step(task, step, &drift_alone);
+        kf_step_along(task, step, mean, NULL, 0);
         kf_sampler_start(task, i, sarah->inner, NULL);
         for (uint64_t t = 0; t < sarah->inner; t++) {
             size_t u = kf_sampler_next(task);
             struct kf_term terms[KF_TERMS_MOST];
             kf_factors(objective, &task->iterate.before, u, then);
-            struct kf_estimator change = kf_estimate_at(kf_estimate_plainly(i, 1), u, then);
+            kf_estimate_at(&change, u, then);
             size_t made = kf_step_terms(task, &task->iterate.view, &change, terms);
             for (size_t k = 0; k < made; k++)
                 kf_drift_add(task, terms[k].scale, u, terms[k].factors);
-            kf_step(task, step, &drift_alone);
+            kf_step_along(task, step, mean, NULL, 0);
         }
     }
     return KEEPFIT_OK;
@@ -59,6 +60,9 @@ static keepfit_status sarah_stage(struct kf_task *task, void *state, keepfit_err
 const struct kf_method kf_sarah = {
     .name = "sarah",
     .summary = "stochastic recursive gradient: S epochs (10) of T steps (100) a stage",
+    .does = "S epochs: a full gradient, T steps with a recursive estimate",
+    .gradients = "S(i + 2T)",
+    .output = "last iterate",
     .scaled = true,
     .looks_back = true,
     .state_size = sizeof(struct sarah),

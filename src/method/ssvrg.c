@@ -82,7 +82,8 @@ struct kf_estimator kf_ssvrg_estimator(struct kf_task *task, const struct kf_ssv
     struct kf_estimator estimator =
         kf_estimate_anchored(task->problem.points.count, kf_inverse_weight(&task->problem.objective));
     estimator.drift_scale = estimator.sample[0].scale / (double)ssvrg->gathered; /* the mean is over those alone */
-    return kf_estimate_at(estimator, u, then);
+    kf_estimate_at(&estimator, u, then);
+    return estimator;
 }
 
 static keepfit_status ssvrg_stage(struct kf_task *task, void *state, keepfit_error *error)
@@ -124,6 +125,9 @@ static void ssvrg_archive(struct kf_task *task, void *state, struct kf_archive *
 const struct kf_method kf_ssvrg_method = {
     .name = "ssvrg",
     .summary = "streaming SVRG, a single pass: rounds of gradients at an anchor, then steps, each on the newest point",
+    .does = "uses the newest point, and no other: in rounds, a gradient at an anchor, then a step",
+    .gradients = "1 or 2",
+    .output = "the iterate",
     .scaled = true,
     .state_size = sizeof(struct kf_ssvrg),
     .create = ssvrg_create,

@@ -75,6 +75,10 @@ static void strsaga_destroy(void *state)
 const struct kf_method kf_strsaga = {
     .name = "strsaga",
     .summary = "streaming SAGA: one table for the whole stream; T steps an arrival (10), the newest point among them",
+    .does =
+        "T steps (10) with a table kept over the whole stream; the first takes the newest point, the others are drawn",
+    .gradients = "T",
+    .output = "last iterate",
     .scaled = true,
     .state_size = sizeof(struct strsaga),
     .create = strsaga_create,

@@ -44,6 +44,9 @@ static keepfit_status svrg_stage(struct kf_task *task, void *state, keepfit_erro
 const struct kf_method kf_svrg = {
     .name = "svrg",
     .summary = "stochastic variance reduced gradient: S epochs (10) of T steps (100) a stage",
+    .does = "S epochs: a full gradient, T steps",
+    .gradients = "S(i + 2T)",
+    .output = "last iterate",
     .scaled = true,
     .state_size = sizeof(struct svrg),
     .create = svrg_create,

@@ -330,8 +330,8 @@ static keepfit_status table_settle(struct kf_task *task, void *state, struct kf_
         return kf_fail_memory(error);
     if (!table->filled)
         begin(task, table);
-    else if (table->stale && is_proved(&task->problem))
-        fill(task, table); /* it is from a fit that estimates were enough for */
+    else if (table->stale && is_proved(&task->problem)) /* it is from a fit that estimates were enough for */
+        begin(task, table);
     table->now.target = kf_goal_target(&table->goal, &task->problem, table->xx);
     table->now.bound = bound_now(task, table);
     clear_up(task, table);
@@ -429,6 +429,10 @@ static void table_destroy(void *state)
 const struct kf_method kf_table = {
     .name = "table",
     .summary = "hold the model with a table of all gradients; saga's steps when the proved bound exceeds epsilon",
+    .does = "holds x with a table of all gradients; when the bound exceeds epsilon, saga's steps, then the table is "
+            "filled anew",
+    .gradients = "1, sometimes the steps and i",
+    .output = "within epsilon, proved",
     .needs_convexity = true,
     .holds_epsilon = true,
     .scaled = true,

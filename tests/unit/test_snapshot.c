@@ -194,6 +194,35 @@ static void test_damage(struct tap *tap, const char *options, const char *other)
     free(cloud);
 }
 
+/* A table that estimates were enough for is partly of an earlier x: where the fit that goes on proves its bounds, it may not be taken for
+ * the gradient at x. */
+static void test_from_estimates(struct tap *tap)
+{
+    static const char *const common = "loss=logistic method=table lambda=0.01 epsilon=1e-3 guarantee=";
+    char estimating[128], proving[128];
+    snprintf(estimating, sizeof estimating, "%sestimate", common);
+    snprintf(proving, sizeof proving, "%sproved", common);
+    struct cloud *cloud = cloud_make("logistic", 60, 6, true, false, 12);
+    keepfit_fit *first = fit_from(estimating);
+    bool proved = true, stale = false;
+    for (size_t j = 0; j + 1 < cloud->count; j++) {
+        push_range(first, cloud, j, j + 1);
+        struct kf_archive archive = snapshot_of(first);
+        keepfit_fit *second = restore(proving, first, cloud, &archive);
+        keepfit_measurement measured = {.struct_size = sizeof measured};
+        push_range(second, cloud, j + 1, j + 2);
+        TAP_NEED(keepfit_fit_measure(second, KEEPFIT_MEASURE_OPTIMUM | KEEPFIT_MEASURE_BOUND, &measured) == KEEPFIT_OK);
+        /* the bound that the stage had, and the one that is measured at the same x */
+        proved &= second->outcome.bound >= measured.bound * (1 - 1e-6) - 1e-14;
+        stale |= second->task.problem.objective.fo > first->task.problem.objective.fo + 1;
+        kf_archive_free(&archive);
+        keepfit_fit_free(second);
+    }
+    tap_check(tap, proved && stale, "table: what goes on from estimates, and has to prove, looks at all gradients");
+    keepfit_fit_free(first);
+    free(cloud);
+}
+
 /* One of an older version, taken after 40 points, goes on, and keeps its promise. */
 static void test_version(struct tap *tap, int version, const char *path)
 {
@@ -262,6 +291,7 @@ int main(int count, char **words)
     for (int version = 1; version <= 2; version++)
         test_version(&tap, version, words[version]);
     test_wide(&tap, few ? 225 : 60, few ? 9 : 3);
+    test_from_estimates(&tap);
     for (size_t k = 0; kf_method_entry(k); k++)
         test_method(&tap, kf_method_entry(k), few ? 14 : quick ? 5 : 1);
     if (few)

@@ -70,9 +70,11 @@ static void walker_free(struct walker *walker)
 
 static struct kf_estimator next_estimator(const struct walker *walker)
 {
+    struct kf_estimator estimator = walker->course.estimator;
     size_t drawn = kf_sampler_next(walker->task);
     double *remembered = walker->course.table ? walker->course.table + drawn * walker->each : NULL;
-    return kf_estimate_at(walker->course.estimator, drawn, remembered);
+    kf_estimate_at(&estimator, drawn, remembered);
+    return estimator;
 }
 
 /* All steps by this path. False: it does not fit. */

@@ -341,6 +341,34 @@ static void test_rounds(struct tap *tap)
     free(cloud);
 }
 
+/* lsvrg's snapshot moves after each of a stage's steps with probability 1/i: FOs beyond 2 a step and 1 a point come in moves of i, and
+ * there are about as many as that says; and a stage of one point moves it at every step. */
+static void test_loopless(struct tap *tap)
+{
+    enum { STEPS = 20, POINTS = 400 };
+    struct cloud *cloud = cloud_make("logistic", POINTS, 3, false, false, 6);
+    keepfit_fit *fit = fit_from("loss=logistic lambda=0.1 method=lsvrg inner=20 seed=4");
+    double moves = 0, expected = 0, variance = 0;
+    bool whole = true;
+    uint64_t fo = 0;
+    for (size_t i = 1; i <= POINTS; i++) {
+        push_range(fit, cloud, i - 1, i);
+        keepfit_report report = {.struct_size = sizeof report};
+        keepfit_fit_report(fit, &report);
+        uint64_t beyond = report.fo - fo - 2 * STEPS - 1; /* the first stage has a move in place of its point */
+        whole &= report.steps == STEPS * i && beyond % i == 0 && (i > 1 || beyond == STEPS);
+        moves += (double)(beyond / i);
+        expected += STEPS / (double)i;
+        variance += STEPS / (double)i * (1 - 1 / (double)i);
+        fo = report.fo;
+    }
+    tap_check(tap, whole, "lsvrg: 2 FOs a step, 1 a point, and i for each move of the snapshot");
+    tap_check(tap, fabs(moves - expected) < 4 * sqrt(variance),
+              "lsvrg: the snapshot moves as often as 1/i says (%g of %.1f)", moves, expected);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
 /* The constants without options: kappa, the step 1/(135 L), and m = 135 kappa, seen from the largest of many draws. */
 static void test_constants(struct tap *tap)
 {
@@ -429,6 +457,7 @@ int main(void)
         test_forgetting(&tap, all[m], "softmax", 0, 1);
     }
     test_rounds(&tap);
+    test_loopless(&tap);
     test_constants(&tap);
     test_single_pass(&tap);
     return tap_end(&tap);
