@@ -75,7 +75,7 @@ void kf_rooms_archive(struct kf_curvature *curvature, const struct kf_problem *p
 }
 
 /* How far x may move in |.|_H with point j's score moving by no more than `room`. */
-static double reach_of(const struct kf_curvature *curvature, size_t j, double room)
+static double ball_of(const struct kf_curvature *curvature, size_t j, double room)
 {
     double left = room - curvature->since.blur, leverage = curvature->leverages.of[j];
     return leverage > 0 ? left / sqrt(leverage) * (left > 0 ? DOWNWARD : 1) : INFINITY;
@@ -100,7 +100,7 @@ static size_t mark_near(struct kf_curvature *curvature, double radius)
 {
     size_t count = 0;
     for (size_t j = 0; j < curvature->points; j++)
-        if (curvature->leverages.of[j] >= 0 && !(reach_of(curvature, j, curvature->rooms.of[j]) >= radius)) {
+        if (curvature->leverages.of[j] >= 0 && !(ball_of(curvature, j, curvature->rooms.of[j]) >= radius)) {
             curvature->leverages.of[j] = -1;
             count++;
         }
@@ -116,7 +116,7 @@ static double best_radius(const struct kf_curvature *curvature, double target)
         double leverage = curvature->leverages.of[j];
         if (!(leverage > 0) || !(curvature->curves.of[j] > 0))
             continue;
-        double bin = reach_of(curvature, j, curvature->rooms.of[j]) / unit;
+        double bin = ball_of(curvature, j, curvature->rooms.of[j]) / unit;
         share[bin < BINS ? (size_t)fmax(bin, 0) : BINS] += curvature->curves.of[j] * leverage;
         total += curvature->curves.of[j] * leverage;
     }
@@ -179,7 +179,7 @@ static double piecewise_radius(const struct kf_curvature *curvature)
     double least = INFINITY;
     for (size_t j = 0; j < curvature->points; j++)
         if (curvature->leverages.of[j] >= 0 && curvature->curves.of[j] > 0)
-            least = fmin(least, reach_of(curvature, j, curvature->rooms.of[j]));
+            least = fmin(least, ball_of(curvature, j, curvature->rooms.of[j]));
     return fmax(least, 0);
 }
 
@@ -203,7 +203,7 @@ static double piecewise_look(const struct kf_curvature *curvature, const struct 
             continue;
         double room = slopes ? room_of(problem, j, slopes[j])
                              : curvature->rooms.of[j] - (fabs(kf_score(problem, j, delta)) + off) * KF_UPWARD;
-        least = fmin(least, reach_of(curvature, j, room));
+        least = fmin(least, ball_of(curvature, j, room));
     }
     return least < radius ? (radius - least) * KF_UPWARD : 0;
 }

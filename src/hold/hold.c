@@ -265,7 +265,7 @@ static keepfit_status solve_anew(struct kf_task *task, struct kf_hold *hold, kee
         if (certificate->intercept.known)
             share *= fmin(fmax(SOLVE_TO * now->target / now->bound, SHARE_STEP), 0.5);
     }
-    /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
+    /* An optimum as good as rounding allows is no failure of the method: the bound says what it is worth. */
     if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(&task->problem), x))
         return status;
     kf_error_clear(error);
@@ -320,7 +320,7 @@ keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outco
     struct kf_certificate *certificate = &hold->certificate;
     keepfit_status status = settle(task, hold, error);
     if (kf_is_modelled(certificate) && !kf_is_certified(&certificate->curvature)) {
-        /* stopped halfway, with nothing to tell what the sum is worth */
+        /* stopped halfway, with nothing to say what the sum is worth */
         kf_certificate_pass(task, certificate, NAN);
         kf_certificate_judge(task, certificate, 1);
     }

@@ -8,7 +8,7 @@
  *   - the target and the weight are columns; what is left is the row, dense, in the order of the columns, or in that which their
  *     names ask for (column.h);
  *   - a target that is a class may be a text;
- *   - a table whose columns have types (typed.h) makes its rows of them. Where nobody says so, the first row tells: if all its cells
+ *   - a table whose columns have types (typed.h) makes its rows of them. Where nobody says so, the first row decides: if all its cells
  *     are numbers, the table has none. Otherwise the first rows do: if their columns hold numbers, it has none, either. */
 #include <stdlib.h>
 #include <string.h>

@@ -508,7 +508,7 @@ static uint64_t total_points(const keepfit_stream *stream)
 {
     if (stream->kept)
         return stream->earlier + stream->plan.used;
-    /* a format may tell the number of rows, but which of them are bad is not known yet */
+    /* a format may have the number of rows, but which of them are bad is not known yet */
     uint64_t rows = stream->options->on_error == KF_ON_ERROR_SKIP ? 0 : stream->input.total;
     uint64_t limit = stream->options->limit;
     return limit && limit < rows ? limit : rows;
