@@ -140,9 +140,11 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
     stream->reading.bytes_read = stream->source.bytes_read;
     if (stream->input.wanted.texts != KF_TEXTS_NEVER)
         stream->reading.classes = kf_classes_count(&stream->classes);
-    stream->reading.features = stream->recipe.dictionary.count;
-    stream->reading.unseen = stream->recipe.unseen;
-    stream->reading.collisions = stream->recipe.collisions;
+    if (stream->recipe.columns) {
+        stream->reading.features = stream->recipe.dictionary.count;
+        stream->reading.unseen = stream->recipe.unseen;
+        stream->reading.collisions = stream->recipe.collisions;
+    }
     *progress = stream->reading;
     return status;
 }
