@@ -19,7 +19,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 tree = os.path.dirname(here)
 MARK = re.compile(r"^(#define ([A-Z][A-Z0-9_]*) +|    static const double (margins)\[\] = )(\{?[-0-9.e, ()/]+\}?);? */\* speed: bench/tuning\.md", re.M)
 # Only the time of the same work depends on these.
-BY_CLOCK = ("src/objective/", "src/iterate/", "src/optimum/optimum.h")
+BY_CLOCK = ("src/objective/", "src/iterate/", "src/optimum/optimum.h", "src/method/exact.c")
 RUNS = 5
 HEAD = ["| constant | value | half: FOs | work | double: FOs | work |", "|---|---|---|---|---|---|"]
 HEAD_CLOCK = ["| constant | value | half: time | double: time |", "|---|---|---|---|"]
@@ -27,6 +27,12 @@ HEAD_CLOCK = ["| constant | value | half: time | double: time |", "|---|---|---|
 
 def option(name, default):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
+def outliers(rows, features):
+    """One row in a hundred is 30 times as long."""
+    targets, made = auto.embedded(rows, features, 2, False, 3)
+    return targets, [[(k, 30 * v) for k, v in row] if j % 100 == 50 else row for j, row in enumerate(made)]
 
 
 def streams(folder, data):
@@ -53,6 +59,8 @@ def streams(folder, data):
     yield "box", made("box", auto.embedded, 1000, 20, 2, False), "loss=logistic lambda=1e-3 domain=box:-1:1 method=refit %s" % relative
     yield "softmax", made("softmax", auto.embedded, 1500, 10, 4, False), "loss=softmax lambda=1e-3 method=refit %s" % relative
     yield "classes", made("softmax", auto.embedded, 1500, 10, 4, False), "loss=softmax lambda=1e-3 intercept=true epsilon=1e-3 threads=1"
+    yield "outliers", made("outliers", outliers, 3000, 20), "loss=logistic lambda=1e-3 epsilon=1e-3 threads=1"
+    yield "outliers, latency", made("outliers", outliers, 3000, 20), "loss=logistic lambda=1e-3 max-stage-work=5 epsilon=1e-3 threads=1"
     yield "exact", made("numbers", auto.embedded, 2000, 30, 1, True), "loss=squared lambda=1e-3 method=exact %s" % relative
     if data:
         yield "a9a", os.path.join(data, "a9a.gz"), "loss=logistic lambda=5e-5 limit=6000 %s" % relative
@@ -61,7 +69,7 @@ def streams(folder, data):
 
 def clock_streams(folder, data):
     by_name = {name: (name, path, options) for name, path, options in streams(folder, data)}
-    yield from (by_name[name] for name in ("logistic", "table", "wide", "sparse", "softmax", "classes"))
+    yield from (by_name[name] for name in ("logistic", "table", "wide", "sparse", "softmax", "classes", "exact"))
     yield "network", by_name["softmax"][1], "loss=network:64 method=csvrg inner=20 threads=1 limit=400"
 
 

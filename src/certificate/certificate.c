@@ -11,8 +11,8 @@
 #include "kernels/kernels.h"
 
 /* Of the model's error, as a share of x's move. */
-#define DOUBT_LEAST 0.02 /* speed: bench/tuning.md */
-#define DOUBT_MOST 1.0   /* speed: bench/tuning.md */
+#define DOUBT_LEAST 0.02 /* safety: an estimate is never sure, nor hopeless */
+#define DOUBT_MOST 1.0   /* safety: an estimate is never sure, nor hopeless */
 
 void kf_certificate_measure_anew(struct kf_task *task, struct kf_certificate *certificate)
 {

@@ -215,7 +215,7 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_ta
     double least = heritage->c, size = (double)hessian->size;
     curvature->leverages.known = heritage->known;
     if (heritage->compares && heritage->size == hessian->size && kf_leverages_are_dear(curvature, &task->problem)) {
-        kf_spend(&task->stage, 2 * kf_cost_factor(size) + 16 * kf_cost_product(size));
+        kf_spend(&task->stage, kf_cost_comparison(size));
         least = fmax(least, hessian->type->compare(hessian, heritage->margin) * (1 - heritage->slack));
     }
     if (heritage->known)

@@ -15,7 +15,7 @@
 /* More classes are not worth C^3. */
 #define CLASSES_MOST 256 /* safety: C^3 operations for each H */
 /* Nor are more features worth the squares of their number. */
-#define MOMENT_MOST 512 /* speed: bench/tuning.md */
+#define MOMENT_MOST 512 /* safety: d^2 numbers and operations a point */
 /* H is made anew when the weight has grown by more. */
 #define GROWTH_MOST 1.25 /* speed: bench/tuning.md */
 /* Beyond it H has been lost to rounding. */

@@ -19,7 +19,8 @@
 /* A point that is more than this share of one number on H's diagonal is left out where H cannot be inverted with it; so many times. */
 #define DOMINANT_FROM 0.5    /* safety: H may be made of any part of the points */
 #define ROUNDS_OF_DOMINANT 4 /* safety: an end; then nothing is proved */
-/* What a comparison of two Hessians costs, in products of three sizes. */
+/* Leverages are dear where the products of entries that they ask for are this multiple of those of H's own numbers: a comparison of two
+ * Hessians takes less, and loses a little. */
 #define COMPARED_TIMES 3.0 /* speed: bench/tuning.md */
 /* No more of H is left out for single points. */
 #define LEFT_OUT_MOST 0.5 /* speed: bench/tuning.md */
@@ -157,8 +158,7 @@ bool kf_leverages_are_marked(const struct kf_curvature *curvature)
 
 bool kf_leverages_are_dear(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
-    double entries = (double)problem->points.entries / (double)problem->points.count,
-           size = (double)curvature->hessian.size;
+    double entries = kf_entries_of_row(problem), size = (double)curvature->hessian.size;
     return (double)curvature->leverages.known * entries * entries > COMPARED_TIMES * size * size * size;
 }
 

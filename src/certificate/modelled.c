@@ -72,8 +72,8 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_pr
  * its points have at most, and that divided by their ratios. Few points that have lost much had better not decide: with f a ratio that most
  * do not exceed, and L the sum of (1 - f/f_j) times the share over those whose f_j does, the Hessian at x is at least (1-L)/f times H
  * (docs/guarantee.md, Lemma 8 (points given up)). */
-#define STEPS 64        /* speed: bench/tuning.md */
-#define STEPS_A_UNIT 32 /* speed: bench/tuning.md */
+#define STEPS_A_UNIT 32          /* speed: bench/tuning.md */
+#define STEPS (2 * STEPS_A_UNIT) /* safety: room for ratios below 3; larger ones are in the last */
 struct tally {
     double most[STEPS], share[STEPS], left[STEPS]; /* the shares of the first step are not asked for */
 };

@@ -18,11 +18,9 @@
 /* K is not worth its while where t is below this with R at the target. */
 #define MATTERS_FROM 0.25 /* speed: bench/tuning.md */
 #define POWER_STEPS 8     /* speed: bench/tuning.md */
-/* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that; and a share of
- * the base, beside which it may be so little that nothing is saved by finding it exactly. */
+/* What the power method found, which is a little less than the largest eigenvalue, is taken times this; then times that. */
 #define MARGIN_FIRST 1.1  /* speed: bench/tuning.md */
 #define MARGIN_SECOND 1.5 /* speed: bench/tuning.md */
-#define BASE_SHARE 0.02   /* speed: bench/tuning.md */
 
 /* R_j, or a little more; 0 for a point that is left out of H. */
 static double reach_of(const struct kf_curvature *curvature, size_t j)
@@ -104,7 +102,7 @@ bool kf_dense_find_reach(struct kf_curvature *curvature, struct kf_task *task, d
     kf_spend(&task->stage, kf_cost_squares(&task->problem, (double)curvature->points) + kf_cost_factor(size) +
                                2 * POWER_STEPS * kf_cost_product(size));
     for (size_t k = 0; k < sizeof margins / sizeof margins[0]; k++) {
-        double enough = margins[k] * kappa + BASE_SHARE * base;
+        double enough = margins[k] * kappa;
         if (!(base + enough < farthest))
             break;
         if (k > 0 && !make_excess(curvature, &task->problem, base))

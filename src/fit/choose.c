@@ -19,12 +19,11 @@
 #include "hold/hold.h"
 #include "problem/costs.h"
 
-/* The first trial, and how many times the stage that the last one was at the next is, won (or nearly) or lost. */
+/* The first trial, and how many times the stage that the last one was at the next is. */
 #define TRIAL_FIRST 64 /* speed: bench/tuning.md */
 /* Where the first stages say little of what steps with an old Hessian will cost, not before this one. */
 #define TRIAL_FIRST_SMALL 1024 /* speed: bench/tuning.md */
-#define AFTER_WIN 4            /* speed: bench/tuning.md */
-#define AFTER_LOSS 16          /* speed: bench/tuning.md */
+#define AFTER 4                /* speed: bench/tuning.md */
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16 /* speed: bench/tuning.md */
 /* and how much of what it may spend it may spend at once. */
@@ -34,7 +33,7 @@
 /* No method that goes by the gradient's norm alone has been seen to win against one whose proofs are this many times as sharp, or half. */
 #define FAR_AHEAD 16.0 /* speed: bench/tuning.md */
 /* One that has won may spend so many times what the other did, then it is the other's turn again. */
-#define LENIENCE 4.0 /* speed: bench/tuning.md */
+#define LENIENCE 4.0 /* safety: a win by luck costs so much at most */
 /* The gradients that a stage may compute before it is the other's: some, and in passes over the points. */
 #define GRADIENTS_LEAST 100000 /* safety: an end to what the other does sooner */
 #define PASSES_MOST 64         /* safety: likewise */
@@ -171,8 +170,7 @@ static void end_trial(keepfit_fit *fit, bool won)
              won ? "" : " and given up");
     choice->trying = false;
     choice->watched = won;
-    bool nearly = 2 * stages >= (double)choice->length; /* it was given up in its second half */
-    choice->next = fit->arrivals.arrived * (won || nearly ? AFTER_WIN : AFTER_LOSS);
+    choice->next = AFTER * fit->arrivals.arrived;
 }
 
 static keepfit_status go_back(keepfit_fit *fit)
@@ -188,7 +186,7 @@ static keepfit_status hand_over(keepfit_fit *fit)
     snprintf(choice->reason, sizeof choice->reason, "at stage %llu, %s had not met the target with %llu gradients",
              (unsigned long long)fit->arrivals.arrived, at_work(fit)->name,
              (unsigned long long)(fit->task.problem.objective.fo - fit->task.stage.fo_before));
-    choice->next = fit->arrivals.arrived * AFTER_LOSS;
+    choice->next = AFTER * fit->arrivals.arrived;
     return change_to(fit, other(fit), &fit->error);
 }
 
@@ -238,7 +236,7 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     choice->length = fit->arrivals.arrived / TRIAL_SHARE;
     begin_stretch(fit);
     if (is_far_ahead(fit)) {
-        choice->next = AFTER_WIN * fit->arrivals.arrived;
+        choice->next = AFTER * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
     /* Where passes are rare there are few gradients to save; where a change and the way back are about all that is spent, it is too early. */

@@ -15,13 +15,9 @@
 #define ROUNDS_MOST 60 /* safety: an end; then the general solver */
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
 #define GROWTH_MOST 2 /* speed: bench/tuning.md */
-/* One that is made of modelled slopes, which costs no gradients, not so long where it is cheap: what points that are not in it may be off
- * by adds up without cancelling. */
-#define GROWTH_MODELLED 1.25 /* speed: bench/tuning.md */
-#define LOST_MOST 0.3        /* speed: bench/tuning.md */
-/* Steps that promise more than this multiple of the target lead too far to go without looking. */
-#define UNSEEN_BELOW 32 /* speed: bench/tuning.md */
-/* The bounds are made ready once a step promises less than this multiple of the target. */
+/* nor so much of it has left. */
+#define LOST_MOST 0.3 /* speed: bench/tuning.md */
+/* The bounds are made ready, and a step may go without a pass, once it promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
  * coordinates, for it to be worth its while. */
@@ -37,16 +33,16 @@
 /* ---- when a Hessian serves ---- */
 
 /* Whether the points that the Hessian was made of are too few of all. */
-static bool is_outnumbered(const struct kf_problem *problem, const struct kf_curvature *curvature, double growth)
+static bool is_outnumbered(const struct kf_problem *problem, const struct kf_curvature *curvature)
 {
     return !kf_has_factor(curvature) || curvature->since.lost > LOST_MOST ||
-           problem->objective.weight_total > growth * curvature->weight;
+           problem->objective.weight_total > GROWTH_MOST * curvature->weight;
 }
 
 bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_curvature *curvature = &hold->certificate.curvature;
-    if (is_outnumbered(&task->problem, curvature, GROWTH_MOST))
+    if (is_outnumbered(&task->problem, curvature))
         return true;
     if (kf_curvature_is_far(curvature, &task->problem, hold->certificate.now.target))
         kf_certificate_refine(task, &hold->certificate);
@@ -58,8 +54,7 @@ static bool must_anchor(const struct kf_task *task, struct kf_hold *hold)
 {
     const struct kf_certificate *certificate = &hold->certificate;
     if (hold->reuse && kf_is_modelled(certificate) && certificate->slopes.matching)
-        return is_outnumbered(&task->problem, &certificate->curvature,
-                              kf_hold_is_cheap(&task->problem) ? GROWTH_MODELLED : GROWTH_MOST);
+        return is_outnumbered(&task->problem, &certificate->curvature);
     return !hold->reuse || kf_hold_is_outgrown(task, hold);
 }
 
@@ -114,7 +109,7 @@ static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decre
     struct kf_certificate *certificate = &hold->certificate;
     const struct kf_problem *problem = &task->problem;
     bool saves = kf_hold_is_cheap(problem) || kf_hold_is_rare(problem);
-    return decrement < UNSEEN_BELOW * certificate->now.target && hold->reuse && saves &&
+    return decrement < CERTIFY_BELOW * certificate->now.target && hold->reuse && saves &&
            kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
            kf_certificate_step_unseen(task, certificate, hold->direction);
 }

@@ -11,8 +11,8 @@
 #define HASTE 2.0         /* speed: bench/tuning.md */
 #define LENGTH_LEAST 1e-6 /* safety: an end */
 /* A job that leaves both the bound and the decrement above this share of what they were has met rounding. */
-#define NO_GAIN 0.9 /* speed: bench/tuning.md */
-#define PATIENCE 64 /* speed: bench/tuning.md; stages, before the next attempt then */
+#define NO_GAIN 0.9 /* safety: rounding */
+#define PATIENCE 64 /* safety: hopeless jobs cost a part of the stages; stages, before the next attempt then */
 
 bool kf_spread_create(struct kf_task *task, struct kf_spread *spread)
 {

@@ -8,7 +8,7 @@
 /* A direction is solved until the model's gradient is so much of the one here, at least and at most: what lies between is what the bound has to
  * come down by. */
 #define SHARE_MOST 0.3   /* speed: bench/tuning.md */
-#define SHARE_LEAST 1e-3 /* speed: bench/tuning.md */
+#define SHARE_LEAST 1e-3 /* safety: three digits a step */
 /* The model aims at this much of what is asked for. */
 #define AIM 0.7 /* speed: bench/tuning.md */
 

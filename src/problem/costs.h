@@ -120,6 +120,12 @@ static inline double kf_cost_hessian(const struct kf_problem *problem)
     return kf_cost_squares(problem, (double)problem->points.count) + kf_cost_factor((double)kf_size(problem));
 }
 
+/* Of two Hessians: some steps of the power method, and one or two tries. */
+static inline double kf_cost_comparison(double size)
+{
+    return 2 * kf_cost_factor(size) + 8 * (kf_cost_product(size) + kf_cost_solve(size));
+}
+
 /* The products of so many points' rows with a matrix, one at a time or many at once. */
 static inline double kf_cost_leverages(const struct kf_problem *problem, double size, double points)
 {
