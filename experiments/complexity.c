@@ -22,12 +22,18 @@ static const struct sweep sweeps[] = {
     {THEORY_ACCURACY, "sgd-sparse", 2, NEAR_ONE, 300000, 1e-1, 0.31622776601683794, 0},
     {THEORY_ACCURACY, "csvrg", 1.0 / 3, NEAR_ONE, 10000, 1e-6, 0.31622776601683794, 0},
     {THEORY_ACCURACY, "svrg", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
-    {THEORY_ACCURACY, "katyusha", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
+    {THEORY_ACCURACY, "katyusha", 0, NEAR_ONE, 200, 1e-2, 1e-2, 0},
+    {THEORY_ACCURACY, "saga", 0, NEAR_ONE, 200, 1e-2, 1e-2, 0},
+    {THEORY_ACCURACY, "sarah", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 50},
+    {THEORY_ACCURACY, "gd", 0, NEAR_ONE, 1000, 1e-2, 1e-2, 0},
     {THEORY_POINTS, "sgd", 1, NEAR_ONE, 100, 1e-3, 1, 0},
     {THEORY_POINTS, "sgd-sparse", 0, NEAR_ONE, 16000, 3e-2, 1, 0},
     {THEORY_POINTS, "csvrg", 1, NEAR_ONE, 2000, 1e-4, 1, 0},
     {THEORY_POINTS, "svrg", 2, NEAR_ONE, 500, 1e-6, 1, 50},
-    {THEORY_POINTS, "katyusha", 2, NEAR_ONE, 500, 1e-6, 1, 50},
+    {THEORY_POINTS, "katyusha", 2, NEAR_ONE, 50, 1e-6, 1, 0},
+    {THEORY_POINTS, "saga", 2, NEAR_ONE, 50, 1e-6, 1, 0},
+    {THEORY_POINTS, "sarah", 2, NEAR_ONE, 500, 1e-6, 1, 50},
+    {THEORY_POINTS, "gd", 2, NEAR_ONE, 500, 1e-6, 1, 0},
     {LEAST_ACCURACY, "sgd", 1, FOUR, 400, 1e-2, 0.31622776601683794, 0},
     {LEAST_ACCURACY, "sgd-sparse", 2, FOUR, 4000, 1e-2, 0.56234132519034907, 0},
     {LEAST_ACCURACY, "csvrg", 1.0 / 3, FOUR, 8000, 1e-4, 0.31622776601683794, 0},
@@ -48,18 +54,26 @@ double sweep_share(const struct sweep *sweep, size_t v, bool quick)
 uint64_t sweep_points(const struct sweep *sweep, size_t v, bool quick)
 {
     uint64_t n = sweep->growth == THEORY_POINTS ? sweep->n << v : sweep->n;
-    return quick ? n / 4 : n;
+    return quick && n > 100 ? n / 4 : n;
 }
 
-/* The theorem's parameters. svrg's theory: with step 1/(10L) an epoch of 50 L/mu steps at least halves the gap, which is at most
- * |D| G; katyusha gets the same. */
+/* The theorem's parameters, for a first gap of at most |D| G. With the step 1/(10L) an epoch of 50 L/mu steps at least halves what svrg
+ * and sarah are about; katyusha's own epochs divide it by 1.5; saga's steps multiply it by 1 - min(1/(4n), mu/(3L)), and gd's by
+ * 1 - mu/L. saga's T is that of the last stage; gd looks whether its epsilon is proved, and stops. */
 static void write_theory(char *text, size_t room, const struct sweep *sweep, const struct instance *instance,
-                         double epsilon)
+                         uint64_t n, double epsilon)
 {
-    double first = INSTANCE_DIAMETER * instance->lipschitz;
+    double ratio = INSTANCE_DIAMETER * instance->lipschitz / epsilon,
+           condition = instance->smoothness / instance->convexity;
     if (sweep->steps > 0)
         snprintf(text, room, "method=%s step=0.1/L inner=%.0f outer=%.0f", sweep->method,
-                 ceil(sweep->steps * instance->smoothness / instance->convexity), ceil(log2(first / epsilon)));
+                 ceil(sweep->steps * condition), ceil(log2(ratio)));
+    else if (strcmp(sweep->method, "katyusha") == 0)
+        snprintf(text, room, "method=katyusha setting=theory outer=%.0f", ceil(log(ratio) / log(1.5)));
+    else if (strcmp(sweep->method, "saga") == 0)
+        snprintf(text, room, "method=saga inner=%.0f", ceil(fmax(4 * (double)n, 3 * condition) * log(ratio)));
+    else if (strcmp(sweep->method, "gd") == 0)
+        snprintf(text, room, "method=gd epsilon=%.17g inner=%.0f", epsilon, 1 + ceil(condition * log(ratio)));
     else
         snprintf(text, room, "method=%s setting=theory epsilon=%.17g count=paper", sweep->method, epsilon);
 }
@@ -69,7 +83,7 @@ static int run_theory(struct unit *unit, const struct sweep *sweep, uint64_t n, 
     struct instance instance = instance_make(sweep->condition);
     struct instance_result result;
     char options[200];
-    write_theory(options, sizeof options, sweep, &instance, epsilon);
+    write_theory(options, sizeof options, sweep, &instance, n, epsilon);
     struct instance_run run = {.instance = &instance,
                                .n = n,
                                .options = options,
@@ -153,7 +167,11 @@ static double cost_of(const struct sweep *sweep, size_t v, uint64_t n)
         return 1.2e-6 * points / e;
     if (strcmp(sweep->method, "csvrg") == 0)
         return 3e-7 * (900 * log(points) / sqrt(e) + points * (1400 + 10 * root));
-    return sweep->steps > 0 ? 1e-8 * points * points * log2(1 / e) : 6e-6 / (e * e) + 1e-6 * points;
+    if (sweep->steps > 0 || strcmp(sweep->method, "gd") == 0)
+        return 1e-8 * points * points * log2(1 / e);
+    if (strcmp(sweep->method, "saga") == 0 || strcmp(sweep->method, "katyusha") == 0)
+        return 3e-7 * points * points * log2(1 / e);
+    return 6e-6 / (e * e) + 1e-6 * points;
 }
 
 int complexity_plan(struct plan *plan)

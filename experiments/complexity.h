@@ -20,7 +20,7 @@ struct sweep {
     double condition;      /* of the instance */
     uint64_t n;            /* THEORY_POINTS: the smallest */
     double largest, ratio; /* the shares epsilon mu/G^2: the largest, and each over the one before */
-    double steps;          /* inner steps of svrg and katyusha; 0: none */
+    double steps;          /* inner steps of svrg and sarah, times L/mu; 0: none */
 };
 
 const struct sweep *sweep_entry(size_t k); /* NULL past the last */

@@ -70,7 +70,7 @@ static struct outcome summarise(const struct unit *units, size_t seeds, double s
 static void draw_set(const struct setting *setting, const struct unit *units, size_t set, struct article *article,
                      enum ridge_column column)
 {
-    enum { drawn = CSVRG_PRINTED }; /* all but the last, which is in the table */
+    enum { drawn = RIDGE_CONTESTANTS };
     struct curve curves[drawn];
     struct plot_series series[drawn];
     char title[96], name[64];

@@ -307,7 +307,7 @@ typedef struct keepfit_report {
     uint64_t validated;      /* points that could be predicted */
     double validation_loss;  /* mean loss of those predictions; NaN before the first */
     double validation_error; /* classification: share of wrong labels; regression: root mean squared error */
-    keepfit_outcome outcome; /* of the last stage; of a fit that was taken over NONE, until it has had one of its own */
+    keepfit_outcome outcome; /* of the last stage */
 } keepfit_report;
 KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
 

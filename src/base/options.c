@@ -85,10 +85,11 @@ static const struct row table[] = {
     COUNT("window", "N", "", "method", window, 1, 1e15,
           "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those that "
           "remain."),
-    CHOICE(
-        "setting", "theory|paper|tuned", "tuned", "method", setting,
-        "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. The next options "
-        "override single ones."),
+    CHOICE("setting", "theory|paper|tuned", "tuned", "method", setting,
+           "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. theory also "
+           "sets those "
+           "of sgd and sgd-sparse, and katyusha's epochs of 2i steps and its output. The next options override single "
+           "ones."),
     REAL("alpha", "A", "", "method", alpha, 0, 1e300, false,
          "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
          "output until the stream has grown by the share A (0.002)."),

@@ -28,6 +28,8 @@ struct kf_hold {
     struct kf_certificate certificate;
     struct kf_products products;
     struct kf_optimum optimum;
+    double *scores; /* room for two a point */
+    size_t scores_capacity;
     struct kf_spread spread; /* where stages are limited */
 };
 
@@ -57,6 +59,8 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
  * convexity what matters is where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not
  * moved. */
 bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decrement);
+/* Where losses are made of pieces: how far along the direction g falls. 1 for others, and where the step promises little. */
+double kf_hold_search(struct kf_task *task, struct kf_hold *hold, double decrement);
 /* Steps until the bound is that share of the target; where nothing is proved, an estimate. False: they lead nowhere, or not cheaply. */
 bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to);
 

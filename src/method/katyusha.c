@@ -9,7 +9,11 @@
  *     snapshot <- mean of the epoch's y, weighted by (1 + a sigma)^j
  *
  * y, z and x mix every coordinate at every step, and y keeps less than half of itself: there is no lazy form that
- * does not lose its digits within an epoch, so the iterate is dense. The output is the last snapshot. S = 10, T = 100 as in the CSVRG paper. With --step the given step replaces 1/(3L). */
+ * does not lose its digits within an epoch, so the iterate is dense. The output is the last snapshot. S = 10, T = 100 as in the
+ * CSVRG paper. With --step the given step replaces 1/(3L).
+ *
+ * --setting theory has the epochs of Katyusha's own paper, T = 2i, and its output (tau2 T snapshot + (1-tau1-tau2) y)/(tau2 T +
+ * 1-tau1-tau2), y the last one. Its theorem: the gap shrinks by 1.5 an epoch where T sigma/L > 3/4. */
 #include <assert.h>
 #include <math.h>
 
@@ -22,14 +26,16 @@ struct katyusha {
     double *average; /* of the epoch's y; becomes the snapshot, task->iterate.x */
     double average_weight;
     struct kf_step_size step;
-    uint64_t outer, inner;
+    uint64_t outer, inner; /* inner 0: twice as many as there are points */
+    bool theory;
 };
 
 static keepfit_status katyusha_create(struct kf_task *task, void *state, keepfit_error *error)
 {
     struct katyusha *katyusha = state;
     katyusha->outer = kf_given_or(task->problem.options->outer, 10);
-    katyusha->inner = kf_given_or(task->problem.options->inner, 100);
+    katyusha->theory = task->problem.options->setting == KF_SETTING_THEORY;
+    katyusha->inner = kf_given_or(task->problem.options->inner, katyusha->theory ? 0 : 100);
     double **vectors[] = {&katyusha->y,   &katyusha->z,        &katyusha->x,
                           &katyusha->sum, &katyusha->gradient, &katyusha->average};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++)
@@ -77,21 +83,32 @@ static void add_to_average(struct kf_task *task, struct katyusha *katyusha, doub
         kf_blend(kf_size(&task->problem), 1 - share, katyusha->average, share, katyusha->y);
 }
 
+static uint64_t steps_of(const struct kf_task *task, const struct katyusha *katyusha)
+{
+    return kf_given_or(katyusha->inner, 2 * (uint64_t)task->problem.points.count);
+}
+
+static double momentum(const struct kf_task *task, const struct katyusha *katyusha, uint64_t steps)
+{
+    double sigma = kf_constant_convexity(&task->problem), step = kf_step_fixed(&task->problem, &katyusha->step);
+    double tau1 = fmin(sqrt((double)steps * sigma * step), 0.5);
+    return tau1 > 0 ? tau1 : 0.5; /* nothing strongly convex: Katyusha with the largest momentum that is stable */
+}
+
 static void epoch(struct kf_task *task, struct katyusha *katyusha)
 {
     struct kf_objective *objective = &task->problem.objective;
     double short_step = kf_step_fixed(&task->problem, &katyusha->step), mean = kf_inverse_weight(objective);
     double sigma = kf_constant_convexity(&task->problem);
-    double tau1 = fmin(sqrt((double)katyusha->inner * sigma * short_step), 0.5);
-    if (!(tau1 > 0))
-        tau1 = 0.5; /* nothing strongly convex: Katyusha with the largest momentum that is stable */
+    uint64_t steps = steps_of(task, katyusha);
+    double tau1 = momentum(task, katyusha, steps);
     double long_step = short_step / tau1, weight = 1;
     assert(tau1 > 0 && tau1 <= 0.5); /* x is a convex combination */
     size_t size = kf_size(&task->problem);
     kf_gradient_sum(objective, task->iterate.x, task->problem.points.count, katyusha->sum, NULL,
                     task->vectors.factors[0]);
     katyusha->average_weight = 0;
-    for (uint64_t t = 0; t < katyusha->inner; t++) {
+    for (uint64_t t = 0; t < steps; t++) {
         for (size_t k = 0; k < size; k++)
             katyusha->x[k] = tau1 * katyusha->z[k] + 0.5 * task->iterate.x[k] + (0.5 - tau1) * katyusha->y[k];
         estimate(task, katyusha, mean);
@@ -116,6 +133,11 @@ static keepfit_status katyusha_stage(struct kf_task *task, void *state, keepfit_
     kf_copy(&task->problem, katyusha->z, task->iterate.x);
     for (uint64_t s = 0; s < katyusha->outer; s++)
         epoch(task, katyusha);
+    if (katyusha->theory) {
+        uint64_t steps = steps_of(task, katyusha);
+        double of_y = 0.5 - momentum(task, katyusha, steps), share = of_y / (0.5 * (double)steps + of_y);
+        kf_blend(kf_size(&task->problem), 1 - share, task->iterate.x, share, katyusha->y);
+    }
     return KEEPFIT_OK;
 }
 

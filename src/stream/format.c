@@ -98,7 +98,7 @@ static bool find_data_line(const unsigned char **bytes, size_t *count)
     return false;
 }
 
-/* Reads on, piece by piece, until there is enough to tell; a pipe is not waited for longer than that. */
+/* Reads on, piece by piece, until there is enough to decide; a pipe is not waited for longer than that. */
 static keepfit_status find_by_content(struct kf_source *source, const struct kf_reader **reader, keepfit_error *error)
 {
     const unsigned char *bytes;

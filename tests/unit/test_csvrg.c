@@ -244,6 +244,28 @@ static void test_divided_step(struct tap *tap)
     keepfit_options_free(options);
 }
 
+/* Katyusha's own schedule: S epochs at stage i of a full gradient and 2i steps of two FOs, and a gap that 1.5 divides in each. */
+static void test_katyusha_schedule(struct tap *tap)
+{
+    const size_t n = 30;
+    const int epochs = 6;
+    struct cloud *cloud = cloud_make("squared", n, 3, false, false, 6);
+    keepfit_fit *fit = fit_from("loss=squared lambda=0.5 method=katyusha setting=theory outer=6");
+    uint64_t expected = 0;
+    for (size_t i = 1; i <= n; i++)
+        expected += (uint64_t)epochs * 5 * i;
+    push_range(fit, cloud, 0, n);
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_measurement measured = {.struct_size = sizeof measured};
+    keepfit_fit_report(fit, &report);
+    TAP_NEED(keepfit_fit_measure(fit, KEEPFIT_MEASURE_OPTIMUM, &measured) == KEEPFIT_OK);
+    tap_check(tap, report.fo == expected, "katyusha, theory: 5i FOs an epoch (%llu)", (unsigned long long)report.fo);
+    tap_check(tap, measured.gap <= 4 * pow(1.5, -epochs) * measured.objective,
+              "katyusha, theory: the gap has been divided by 1.5 in each epoch (%.1e)", measured.gap);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
 static void test_sgd_sparse(struct tap *tap)
 {
     const double alpha = 0.2;
@@ -291,6 +313,7 @@ int main(int count, char **words)
     test_actual_count(&tap);
     test_sgd_theory_steps(&tap);
     test_divided_step(&tap);
+    test_katyusha_schedule(&tap);
     test_output_weights(&tap);
     test_theory(&tap, quick ? 1 : 5);
     test_sgd_sparse(&tap);
