@@ -177,7 +177,7 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
         look_at(curvature, problem, from, count, &doubts, &survey);
     }
     double given_up = curvature->plain ? 0 : KF_GIVEN_UP_MOST;
-    *most = log(tally_ratio(&survey.tally, given_up) * KF_UPWARD) / kf_concordance(problem) * KF_UPWARD;
+    *most = kf_log(tally_ratio(&survey.tally, given_up) * KF_UPWARD) / kf_concordance(problem) * KF_UPWARD;
     double error = sqrt(curvature->weight * survey.squares) + survey.apart;
     return error * (1 + 2 * curvature->hessian.slack) * (1 + kf_gamma((double)problem->points.count + 64));
 }
