@@ -6,6 +6,7 @@ lacks is left out, and so is scikit-learn's digits where that is not installed. 
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,22 +93,14 @@ def problems():
     yield "squared, 50 full, simplex", lambda: embedded(4000, 50, 1, True), "--loss squared --domain simplex %s 1e-3" % relative
 
 
-def train(keepfit, path, options, method, seconds):
-    """The summary; None where it ended without one."""
-    command = [keepfit, "train", "--json", "--quiet", "--threads", "1", "--method", method, *options.split(), path]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    cut = False
+def train(program, path, options, method, seconds):
+    """bench_work's line; None where it ended without one."""
+    pairs = ["%s=%s" % pair for pair in re.findall(r"--([a-z-]+) (\S+)", options)]
+    run = subprocess.run([program, path, "threads=1", "method=" + method, "within=%g" % seconds, *pairs], capture_output=True, text=True)
     try:
-        out, _ = run.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        cut = True
-        run.terminate()  # keepfit ends the stage and prints its summary
-        out, _ = run.communicate()
-    try:
-        told = json.loads(out)
+        return json.loads(run.stdout)
     except ValueError:
         return None
-    return dict(told, cut=cut)
 
 
 def quickest(*arguments):
@@ -138,7 +131,7 @@ def ratio(own, others):
 def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    keepfit, data = os.path.join(sys.argv[1], "keepfit"), option("--data", "")
+    program, data = os.path.join(sys.argv[1], "bench", "bench_work"), option("--data", "")
     seconds, only = float(option("--seconds", 20)), option("--only", "")
     lines = ["| problem | auto ends with | auto | %s | auto / best |" % " | ".join(METHODS), "|" + "---|" * (len(METHODS) + 4)]
     print("\n".join(lines), flush=True)
@@ -156,15 +149,15 @@ def main():
                     write_rows(path, *source())
             except ImportError:
                 continue
-            own = quickest(keepfit, path, options, "auto", seconds * 3)
+            own = quickest(program, path, options, "auto", seconds * 3)
             most = min(seconds, max(20 * own["seconds"], 1)) if own else seconds
-            others = {method: quickest(keepfit, path, options, method, most) for method in METHODS}
-            lines.append("| %s | %s | %s | %s | %s |" % (name, own["chosen"] if own else "-", cell(own), " | ".join(cell(o) for o in others.values()),
+            others = {method: quickest(program, path, options, method, most) for method in METHODS}
+            lines.append("| %s | %s | %s | %s | %s |" % (name, own["method"] if own else "-", cell(own), " | ".join(cell(o) for o in others.values()),
                                                          ratio(own, others)))
             print(lines[-1], flush=True)
     if "--write" in sys.argv:
         with open(os.path.join(here, "auto.md"), "w") as out:
-            out.write("# auto's choice\n\nWritten by `bench/auto.py`: seconds inside the fit and FOs a stage of `auto` and of each method that it chooses from, every stage\n"
+            out.write("# auto's choice\n\nWritten by `bench/auto.py`: seconds of processor time and FOs a stage of `auto` and of each method that it chooses from, every stage\n"
                       "proved, one thread. The last column is auto's seconds over those of the quickest that ended and held every stage.\n\n%s\n" % "\n".join(lines))
         subprocess.run([os.path.join(here, "..", "scripts", "wrap"), out.name], check=True)
 

@@ -225,7 +225,8 @@ static bool is_far_ahead(keepfit_fit *fit)
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    bool waits = choice->first->advantage && kf_curvature_suits(&fit->task.problem);
+    bool waits = choice->first->advantage && kf_curvature_suits(&fit->task.problem) &&
+                 kf_curvature_foretells(&fit->task.problem);
     if (waits && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
