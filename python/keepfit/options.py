@@ -11,7 +11,7 @@ from .errors import NAMES, exception, struct, text
 
 
 class Option(NamedTuple):
-    """One row of the table."""
+    """One row of the table. Numbers lie between ``least`` and ``most``, and ``above`` the least where that says so."""
 
     key: str
     value: str
@@ -20,6 +20,9 @@ class Option(NamedTuple):
     help: str
     choices: Optional[str]
     type: int
+    least: float
+    most: float
+    above: bool
 
     @property
     def name(self) -> str:
@@ -31,7 +34,8 @@ def _read_table() -> Dict[str, Option]:
     table, row, k = {}, struct("option"), 0
     while lib.keepfit_option_entry(k, row):
         choices = text(row.choices) if row.choices else None
-        option = Option(text(row.key), text(row.value), text(row.initial), text(row.group), text(row.help), choices, row.type)
+        option = Option(text(row.key), text(row.value), text(row.initial), text(row.group), text(row.help), choices, row.type,
+                        row.least, row.most, row.above)
         table[option.name] = option
         k += 1
     return table

@@ -13,6 +13,8 @@
 #define KF_VERSION_WITH_ROUNDING 4
 /* And what proofs of several classes with free intercepts have found. */
 #define KF_VERSION_WITH_CLASSES 5
+/* And what came of the last stage, in a word. */
+#define KF_VERSION_WITH_OUTCOME 6
 
 struct kf_archive {
     bool reading;

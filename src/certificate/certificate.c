@@ -184,7 +184,7 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
     if (modelled)
         kf_points_close_gap(slopes->moved, count, 1, j);
     kf_curvature_leave(&certificate->curvature, task, j, factors[0]);
-    if (modelled && !kf_has_factor(&certificate->curvature)) /* nothing tells any more what the sum was made of */
+    if (modelled && !kf_has_factor(&certificate->curvature)) /* nothing says any more what the sum was made of */
         certificate->gradient = KF_GRADIENT_UNKNOWN;
 }
 

@@ -55,7 +55,7 @@ void kf_certificate_check(const struct kf_task *task, const struct kf_certificat
     assert(!(certificate->square < 0) && certificate->sum && certificate->off);
     assert(!certificate->estimate.origin || certificate->gradient != KF_GRADIENT_MODELLED);
     assert(certificate->estimate.distance >= 0 && certificate->estimate.doubt >= 0);
-    assert(!intercept->known || (intercept->weight >= 0 && intercept->spread >= 0 && intercept->stretch >= 0));
+    assert(!intercept->known || (intercept->weight >= 0 && intercept->range >= 0 && intercept->moment_most >= 0));
     kf_curvature_check(curvature, &task->problem);
 #else
     (void)task;

@@ -15,7 +15,7 @@
 
 /* ---- what H keeps ---- */
 
-/* K: R, or less where the representation can tell. False: out of memory. */
+/* K: R, or less where the representation can show less. False: out of memory. */
 static bool find_reach(struct kf_curvature *curvature, struct kf_task *task, double target)
 {
     curvature->leverages.reach = sqrt(curvature->leverages.largest);
@@ -91,14 +91,14 @@ static double bound_by_distance(const struct kf_curvature *curvature, const stru
 {
     const struct kf_objective *objective = &problem->objective;
     double longest = objective->row_most * (1 + kf_gamma((double)objective->longest + 8));
-    double concordance = kf_concordance(problem), reach = concordance * longest / sqrt(objective->lambda);
+    double concordance = kf_concordance(problem), rate = concordance * longest / sqrt(objective->lambda);
     double t = objective->free ? concordance * sqrt(curvature->hessian.inverse[0]) * sqrt(square) / c : 0;
     if (!(t < 1))
         return INFINITY;
     double rest = 1 + sqrt(1 - t), half = 2 * square / (c * rest * rest);
-    double e = half * reach / 4, root = e + sqrt(e * e + half), bound = root * root;
+    double e = half * rate / 4, root = e + sqrt(e * e + half), bound = root * root;
     for (int k = 0; k < DISTANCE_ROUNDS && !objective->free && bound < ROUNDS_BELOW * other; k++)
-        bound = half * flattening(reach * sqrt(bound));
+        bound = half * flattening(rate * sqrt(bound));
     return bound;
 }
 

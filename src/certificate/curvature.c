@@ -83,6 +83,11 @@ bool kf_curvature_choose(struct kf_curvature *curvature, struct kf_task *task, d
     return kf_fall(&task->problem)->choose(curvature, task, target, again);
 }
 
+bool kf_curvature_recentres(const struct kf_problem *problem)
+{
+    return kf_curvature_suits(problem) && kf_fall(problem)->recentres;
+}
+
 bool kf_curvature_foretells(const struct kf_problem *problem)
 {
     return kf_fall(problem)->inherits;

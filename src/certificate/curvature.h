@@ -168,6 +168,8 @@ struct kf_moves {
 };
 /* Whether scores have moved so far that a Hessian at this x would serve a bound of that much better. */
 bool kf_curvature_is_far(const struct kf_curvature *curvature, const struct kf_problem *problem, double target);
+/* Whether bounds go farthest from an H at the very x. */
+bool kf_curvature_recentres(const struct kf_problem *problem);
 /* Whether what a step without a pass is off by can be known. */
 bool kf_curvature_foretells(const struct kf_problem *problem);
 /* What the gradient sum is off by where the slopes are those of all points, and their scores have moved since (NULL: not

@@ -12,8 +12,9 @@ struct kf_fall {
     const char *name;
     bool has_rooms; /* each point's room is kept */
     bool
-        inherits; /* what is known of leverages serves for the next H; and what a step without a pass is off by can be told */
-    double rough; /* above this, what a move adds to `stretch` is looked at point by point */
+        inherits; /* what is known of leverages serves for the next H; and what a step without a pass is off by can be known */
+    bool recentres; /* bounds go farthest from an H at the very x */
+    double rough;   /* above this, what a move adds to `stretch` is looked at point by point */
     /* What H keeps of its points, and its inverse with all that bounds need. False: there is none, or no memory. */
     bool (*find)(struct kf_curvature *curvature, struct kf_task *task, double target);
     /* Once the leverages of all points are measured, what H keeps of them; *again: it has become another, and they are to be measured

@@ -4,7 +4,7 @@
  *   absolute   E
  *   relative   E times the best possible objective. It is unknown, but at least g(x) - bound; so a bound of at most
  *              E*g(x)/(1+E) is enough.
- *   stat       E/i, the accuracy to which i points tell anything about their origin at all
+ *   stat       E/i, the statistical accuracy of i points
  *
  * For the relative kind the sum of the losses at x is followed: each new point adds its loss, and when x moves, convexity
  * gives a lower bound from the gradient, loss(x') >= loss(x) + grad loss(x).(x'-x), which is as good here as the sum itself.

@@ -12,17 +12,17 @@
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 
-/* More classes are not worth K^3. */
-#define CLASSES_MOST 256 /* safety: K^3 operations for each H */
+/* More classes are not worth C^3. */
+#define CLASSES_MOST 256 /* safety: C^3 operations for each H */
 /* Nor are more features worth the squares of their number. */
 #define MOMENT_MOST 512 /* speed: bench/tuning.md */
 /* H is made anew when the weight has grown by more. */
 #define GROWTH_MOST 1.25 /* speed: bench/tuning.md */
 /* Beyond it H has been lost to rounding. */
-#define SPREAD_MOST 1e10 /* safety: 6 digits of 16 are left */
+#define RANGE_MOST 1e10 /* safety: 6 digits of 16 are left */
 /* H is not taken for what rounding may have made more than this share of. */
 #define SLACK_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
-/* What a number of one point's curvature, p(1-p) or p q, may be off by. */
+/* What a number of one point's curvature, p(1-p) or the product of two, may be off by. */
 static double units_of_curve(size_t outputs)
 {
     return (4 * (double)outputs + 24) * KF_UNIT;
@@ -58,11 +58,11 @@ void kf_intercept_archive(struct kf_intercept *intercept, const struct kf_proble
     kf_archive_require(archive, kf_intercept_suits(problem));
     kf_archive_flag(archive, &intercept->hopeless);
     kf_archive_real(archive, &intercept->weight);
-    kf_archive_real(archive, &intercept->spread);
-    kf_archive_real(archive, &intercept->stretch);
+    kf_archive_real(archive, &intercept->range);
+    kf_archive_real(archive, &intercept->moment_most);
     if (archive->version >= KF_VERSION_WITH_ROUNDING)
         kf_archive_real(archive, &intercept->upward);
-    kf_archive_require(archive, intercept->weight >= 0 && intercept->spread >= 0 && intercept->stretch >= 0);
+    kf_archive_require(archive, intercept->weight >= 0 && intercept->range >= 0 && intercept->moment_most >= 0);
     if (archive->status == KEEPFIT_OK && archive->reading &&
         !KF_RESERVE(intercept->inverse, intercept->capacity, room_for(intercept->outputs)))
         archive->status = KEEPFIT_NO_MEMORY;
@@ -114,7 +114,7 @@ static bool lacks_class(const struct kf_problem *problem, double *room)
 
 static bool is_astray(const struct kf_intercept *intercept, const struct kf_problem *problem)
 {
-    return !(problem->objective.weight_total * intercept->spread < SPREAD_MOST);
+    return !(problem->objective.weight_total * intercept->range < RANGE_MOST);
 }
 
 void kf_intercept_bring_back(const struct kf_intercept *intercept, struct kf_task *task)
@@ -162,8 +162,8 @@ static double square_of_rest(const struct kf_intercept *intercept, const keepfit
     return fmax(square - 2 * across + centre, 0) + kf_gamma(operations) * (square + 2 * sizes + centre);
 }
 
-static double stretch_of(const struct kf_intercept *intercept, const struct kf_problem *problem, size_t j,
-                         const double *curve)
+static double moment_of(const struct kf_intercept *intercept, const struct kf_problem *problem, size_t j,
+                        const double *curve)
 {
     keepfit_row row = rest_of_row(problem, j);
     double upward = 1 + kf_gamma((double)row.count + 8),
@@ -239,7 +239,7 @@ static void add_to_moment(struct moment *moment, const keepfit_row *row, double 
         add_columns(moment);
 }
 
-/* q W where rows are less their mean, which becomes the centre: that of rows as they are, less that of the mean for all of them. What rounding
+/* V W where rows are less their mean, which becomes the centre: that of rows as they are, less that of the mean for all of them. What rounding
  * does to the numbers, and the sums made of them, is no more than that share of the trace of rows as they are; nor is what the mean is off
  * by. */
 static double centre_moment(struct kf_intercept *intercept, struct moment *moment, double trace, double off)
@@ -268,19 +268,20 @@ static void sum_curves(struct kf_intercept *intercept, struct kf_task *task, con
 {
     size_t each = intercept->outputs * intercept->outputs, features = task->problem.objective.slots - 1;
     memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
-    intercept->stretch = 0;
+    intercept->moment_most = 0;
     intercept->centre_count = 0;
     for (size_t j = 0; j < task->problem.points.count; j++) {
         curve_at(task, j, slopes, one);
         kf_add(each, 1, one, intercept->inverse);
-        intercept->stretch += stretch_of(intercept, &task->problem, j, one);
+        intercept->moment_most += moment_of(intercept, &task->problem, j, one);
         keepfit_row row = rest_of_row(&task->problem, j);
         if (moment)
             add_to_moment(moment, &row,
                           largest_curve(&task->problem.objective, task->problem.points.place[j].weight, one));
     }
-    double off = kf_gamma((double)task->problem.points.count + (double)features + 32) * intercept->stretch;
-    intercept->stretch = moment ? centre_moment(intercept, moment, intercept->stretch, off) : intercept->stretch + off;
+    double off = kf_gamma((double)task->problem.points.count + (double)features + 32) * intercept->moment_most;
+    intercept->moment_most =
+        moment ? centre_moment(intercept, moment, intercept->moment_most, off) : intercept->moment_most + off;
     if (!slopes)
         task->problem.objective.fo += task->problem.points.count;
 }
@@ -304,7 +305,7 @@ static double invert(double *matrix, size_t outputs, double operations, double o
 }
 
 /* The largest squared difference of two entries of d, d'Hd = 1, from H's inverse. */
-static double largest_spread(const double *inverse, size_t outputs)
+static double largest_range(const double *inverse, size_t outputs)
 {
     double most = outputs > 1 ? 0 : inverse[0];
     for (size_t k = 0; k < outputs; k++)
@@ -345,8 +346,8 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, c
     intercept->known = true;
     intercept->outputs = outputs;
     intercept->weight = task->problem.objective.weight_total;
-    intercept->spread = INFINITY;
-    intercept->stretch = 0;
+    intercept->range = INFINITY;
+    intercept->moment_most = 0;
     intercept->hopeless = lacks_class(&task->problem, room);
     if (intercept->hopeless) {
         memset(intercept->inverse, 0, each * sizeof *intercept->inverse);
@@ -365,7 +366,7 @@ void kf_intercept_gather(struct kf_intercept *intercept, struct kf_task *task, c
     if (!(apart < SLACK_MOST))
         return;
     intercept->upward = kf_exp_any(4 * blur) / (1 - apart) * KF_UPWARD;
-    intercept->spread = largest_spread(intercept->inverse, outputs) * intercept->upward;
+    intercept->range = largest_range(intercept->inverse, outputs) * intercept->upward;
 }
 
 void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, size_t j, double blur)
@@ -378,8 +379,8 @@ void kf_intercept_take(struct kf_intercept *intercept, struct kf_task *task, siz
     double *one = intercept->inverse + intercept->outputs * intercept->outputs;
     assert(intercept->outputs == task->problem.objective.outputs);
     curve_at(task, j, NULL, one);
-    double own = kf_exp_any(2 * blur) * stretch_of(intercept, &task->problem, j, one);
-    intercept->stretch = (intercept->stretch + own) * (1 + 8 * KF_UNIT);
+    double own = kf_exp_any(2 * blur) * moment_of(intercept, &task->problem, j, one);
+    intercept->moment_most = (intercept->moment_most + own) * (1 + 8 * KF_UNIT);
 }
 
 /* |v_b|_{H^-1}/sqrt(W), or a little more, where each number of v may be off by that of `doubt`. */
@@ -429,7 +430,7 @@ double kf_intercept_bound(struct kf_intercept *intercept, struct kf_task *task, 
                           const double *doubt)
 {
     const struct kf_objective *objective = &task->problem.objective;
-    double weight = objective->weight_total, spread = weight * intercept->spread, mu = 2 * objective->lambda;
+    double weight = objective->weight_total, range = weight * intercept->range, mu = 2 * objective->lambda;
     if (is_constant(objective)) /* nothing depends on the intercept */
         return kf_held_bound(&task->problem, mu, task->iterate.x, gradient, doubt, 0);
     if (!intercept->known || intercept->hopeless)
@@ -437,10 +438,10 @@ double kf_intercept_bound(struct kf_intercept *intercept, struct kf_task *task, 
     if (is_astray(intercept, &task->problem))
         return INFINITY;
     double length = length_of(intercept, gradient, doubt), square = weight * length * length * KF_UPWARD,
-           t = sqrt(spread * square) * KF_UPWARD;
+           t = sqrt(range * square) * KF_UPWARD;
     if (!(t < 1))
         return INFINITY;
-    double error = sqrt(intercept->stretch / weight / spread) * t / (1 - t);
+    double error = sqrt(intercept->moment_most / weight / range) * t / (1 - t);
     if (objective->outputs == 1)
         error = fmin(error, objective->row_most * (1 + kf_gamma((double)objective->longest + 8)) *
                                 (fabs(gradient[0]) + doubt[0]));

@@ -33,7 +33,7 @@ double kf_curvature_of(const struct kf_curvature *curvature, const struct kf_pro
 }
 
 /* sqrt(a_j'H^-1 a_j) of a point that is not in H, or more. */
-static double reach_of(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
+static double reach_outside(const struct kf_curvature *curvature, const struct kf_problem *problem, size_t j)
 {
     return sqrt(j < curvature->points ? kf_leverage(curvature, problem, j) : curvature->leverages.later);
 }
@@ -69,8 +69,9 @@ static void find_doubts(const struct kf_curvature *curvature, const struct kf_pr
 }
 
 /* How many times smaller curvatures may have become, from 1 on in steps of equal width: the largest ratio of a step, the share of H that
- * its points have at most, and that divided by their ratios. Few points that have lost much had better not decide: with q a ratio that most
- * do not exceed, and L the sum of (1 - q/q_j) times the share over those whose q_j does, the Hessian at x is at least (1-L)/q times H. */
+ * its points have at most, and that divided by their ratios. Few points that have lost much had better not decide: with f a ratio that most
+ * do not exceed, and L the sum of (1 - f/f_j) times the share over those whose f_j does, the Hessian at x is at least (1-L)/f times H
+ * (docs/guarantee.md, Lemma 8 (points given up)). */
 #define STEPS 64        /* speed: bench/tuning.md */
 #define STEPS_A_UNIT 32 /* speed: bench/tuning.md */
 struct tally {
@@ -87,7 +88,7 @@ static void tally_add(struct tally *tally, double ratio, double share)
     tally->left[step] += share / ratio;
 }
 
-/* q/(1-L), as small as it gets with L at most `given_up`. */
+/* f/(1-L), as small as it gets with L at most `given_up`. */
 static double tally_ratio(const struct tally *tally, double given_up)
 {
     double below[STEPS + 1] = {1}, share = 0, left = 0;
@@ -111,7 +112,7 @@ struct survey {
     double squares, apart;
 };
 
-/* Whether all points of a block are in H, and have curvatures that tell. */
+/* Whether all points of a block are in H, and have curvatures that say something. */
 static bool is_ordinary(const struct kf_curvature *curvature, size_t from, size_t count, const struct kf_doubts *doubts)
 {
     size_t others = 0;
@@ -158,7 +159,7 @@ static void look_at(const struct kf_curvature *curvature, const struct kf_proble
         if (inside && doubts->used[k] > FAINT * doubts->weight[k])
             survey->squares += doubts->square[k];
         else
-            survey->apart += doubts->off[k] * (inside ? farthest : reach_of(curvature, problem, from + k));
+            survey->apart += doubts->off[k] * (inside ? farthest : reach_outside(curvature, problem, from + k));
     }
 }
 
@@ -176,7 +177,7 @@ double kf_curvature_error(const struct kf_curvature *curvature, const struct kf_
         look_at(curvature, problem, from, count, &doubts, &survey);
     }
     double given_up = curvature->plain ? 0 : KF_GIVEN_UP_MOST;
-    *most = log(tally_ratio(&survey.tally, given_up) * KF_UPWARD) / kf_concordance(problem) * KF_UPWARD;
+    *most = kf_log(tally_ratio(&survey.tally, given_up) * KF_UPWARD) / kf_concordance(problem) * KF_UPWARD;
     double error = sqrt(curvature->weight * survey.squares) + survey.apart;
     return error * (1 + 2 * curvature->hessian.slack) * (1 + kf_gamma((double)problem->points.count + 64));
 }

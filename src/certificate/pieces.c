@@ -18,12 +18,12 @@
 #include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
+#include "problem/costs.h"
 
-/* With the bound at the target N is sqrt(2 target). The radius is to be so many times that: x moves by about as much, and the others'
- * leverages become larger when points are left out. */
-#define RADIUS_TIMES 2.0 /* speed: bench/tuning.md */
-#define ROUNDS_MOST 3    /* speed: bench/tuning.md */
-/* With less than this left of it, in the same unit, a new H is worth its while. */
+/* Points are left out by their room_j/R_j, in steps of a bin; those beyond the last are always in H. */
+#define BINS 64        /* speed: bench/tuning.md */
+#define BINS_A_UNIT 16 /* speed: bench/tuning.md */
+/* With less than this left of the radius, times what N is at the target, a new H is worth its while. */
 #define RADIUS_LEFT 1.0 /* speed: bench/tuning.md */
 /* Scores, quotients and roots: few operations on a number that is subtracted from another. */
 #define DOWNWARD (1 - 0x1p-40) /* proof: "Theorem 27 (losses made of pieces)" */
@@ -75,7 +75,7 @@ void kf_rooms_archive(struct kf_curvature *curvature, const struct kf_problem *p
 }
 
 /* How far x may move in |.|_H with point j's score moving by no more than `room`. */
-static double reach_of(const struct kf_curvature *curvature, size_t j, double room)
+static double ball_of(const struct kf_curvature *curvature, size_t j, double room)
 {
     double left = room - curvature->since.blur, leverage = curvature->leverages.of[j];
     return leverage > 0 ? left / sqrt(leverage) * (left > 0 ? DOWNWARD : 1) : INFINITY;
@@ -100,46 +100,65 @@ static size_t mark_near(struct kf_curvature *curvature, double radius)
 {
     size_t count = 0;
     for (size_t j = 0; j < curvature->points; j++)
-        if (curvature->leverages.of[j] >= 0 && !(reach_of(curvature, j, curvature->rooms.of[j]) >= radius)) {
+        if (curvature->leverages.of[j] >= 0 && !(ball_of(curvature, j, curvature->rooms.of[j]) >= radius)) {
             curvature->leverages.of[j] = -1;
             count++;
         }
     return count;
 }
 
-static double wanted(double target)
+/* At which room_j/R_j, with H as it is, points had better be left out. With the share f of H left leverages are about R_j/sqrt(f), and N/sqrt(f)
+ * takes N's place: the bound is at the target, and holds, up to N^2 = min(2 target f, (radius f)^2). */
+static double best_radius(const struct kf_curvature *curvature, double target)
 {
-    return RADIUS_TIMES * sqrt(2 * target);
+    double share[BINS + 1] = {0}, unit = sqrt(2 * target) / BINS_A_UNIT, total = 0, left = 0, best = 0, radius = 0;
+    for (size_t j = 0; j < curvature->points; j++) {
+        double leverage = curvature->leverages.of[j];
+        if (!(leverage > 0) || !(curvature->curves.of[j] > 0))
+            continue;
+        double bin = ball_of(curvature, j, curvature->rooms.of[j]) / unit;
+        share[bin < BINS ? (size_t)fmax(bin, 0) : BINS] += curvature->curves.of[j] * leverage;
+        total += curvature->curves.of[j] * leverage;
+    }
+    for (size_t k = BINS + 1; k-- > 0;) {
+        left += share[k] / total;
+        double at = (double)k * unit, least = fmin(2 * target * left, at * left * at * left);
+        if (least > best) {
+            best = least;
+            radius = at;
+        }
+    }
+    return radius;
 }
 
 /* H again without the points that are marked. */
 static bool without_marked(struct kf_curvature *curvature, struct kf_task *task)
 {
     bool room = kf_leverages_assemble(curvature, task);
+    kf_spend(&task->stage, kf_cost_squares(&task->problem, (double)curvature->points) +
+                               kf_cost_inverse((double)curvature->hessian.size));
     task->problem.objective.memory_failed |= !room;
     curvature->since.lost = 0; /* those that have left are not in it */
     return room;
 }
 
-/* What measuring all leverages, and making H anew, take. */
-static void spend(const struct kf_curvature *curvature, struct kf_task *task)
+/* All leverages are known, and points are left out for what they say. *changed: there are such. False: no inverse without them. */
+static bool leave_out_near(struct kf_curvature *curvature, struct kf_task *task, double target, bool *changed)
 {
-    double size = (double)curvature->hessian.size, entries = (double)task->problem.points.entries;
-    kf_spend(&task->stage,
-             0.5 * entries * fmin(size, entries / (double)task->problem.points.count) + 0.15 * size * size * size);
+    *changed = mark_near(curvature, best_radius(curvature, target)) > 0;
+    return !*changed || (without_marked(curvature, task) && curvature->hessian.type->invert(&curvature->hessian));
 }
 
 static bool piecewise_find(struct kf_curvature *curvature, struct kf_task *task, double target)
 {
-    bool changed = mark_roomless(curvature);
-    for (int round = 0; round < ROUNDS_MOST; round++) {
-        spend(curvature, task);
-        if ((changed && !without_marked(curvature, task)) || !kf_leverages_invert(curvature, task))
-            return false;
+    bool changed;
+    if ((mark_roomless(curvature) && !without_marked(curvature, task)) || !kf_leverages_invert(curvature, task))
+        return false;
+    kf_leverages_measure_all(curvature, task);
+    if (!leave_out_near(curvature, task, target, &changed))
+        return false;
+    if (changed) {
         kf_leverages_measure_all(curvature, task);
-        changed = round + 1 < ROUNDS_MOST && mark_near(curvature, wanted(target)) > 0;
-        if (!changed)
-            break;
     }
     curvature->leverages.inflation = 1;
     curvature->leverages.known = curvature->points;
@@ -148,11 +167,11 @@ static bool piecewise_find(struct kf_curvature *curvature, struct kf_task *task,
 
 static bool piecewise_choose(struct kf_curvature *curvature, struct kf_task *task, double target, bool *again)
 {
-    *again = mark_near(curvature, wanted(target)) > 0;
-    if (!*again)
-        return true;
-    curvature->leverages.known = 0;
-    return without_marked(curvature, task) && curvature->hessian.type->invert(&curvature->hessian);
+    if (!leave_out_near(curvature, task, target, again))
+        return false;
+    if (*again)
+        curvature->leverages.known = 0;
+    return true;
 }
 
 static double piecewise_radius(const struct kf_curvature *curvature)
@@ -160,7 +179,7 @@ static double piecewise_radius(const struct kf_curvature *curvature)
     double least = INFINITY;
     for (size_t j = 0; j < curvature->points; j++)
         if (curvature->leverages.of[j] >= 0 && curvature->curves.of[j] > 0)
-            least = fmin(least, reach_of(curvature, j, curvature->rooms.of[j]));
+            least = fmin(least, ball_of(curvature, j, curvature->rooms.of[j]));
     return fmax(least, 0);
 }
 
@@ -184,7 +203,7 @@ static double piecewise_look(const struct kf_curvature *curvature, const struct 
             continue;
         double room = slopes ? room_of(problem, j, slopes[j])
                              : curvature->rooms.of[j] - (fabs(kf_score(problem, j, delta)) + off) * KF_UPWARD;
-        least = fmin(least, reach_of(curvature, j, room));
+        least = fmin(least, ball_of(curvature, j, room));
     }
     return least < radius ? (radius - least) * KF_UPWARD : 0;
 }
@@ -220,6 +239,7 @@ static double piecewise_bound(const struct kf_curvature *curvature, const struct
 const struct kf_fall kf_piecewise_fall = {
     .name = "pieces",
     .has_rooms = true,
+    .recentres = true,
     .find = piecewise_find,
     .choose = piecewise_choose,
     .radius = piecewise_radius,

@@ -3,10 +3,10 @@
  * R is the farthest that any score can move. But what the Hessian loses along v on the way to x+v is a mean over the points, each with
  * its share k_j (a_j.v)^2 of |v|^2_H for a weight, and by Jensen's inequality
  *
- *   the mean of exp(-M|a_j.v|)  >=  exp(-M mean of |a_j.v|)  >=  exp(-M K |v|_H)     if  (1/W0) sum k_j R_j a_j a_j' <= K H
+ *   the mean of exp(-M|a_j.v|)  >=  exp(-M mean of |a_j.v|)  >=  exp(-M K |v|_H)     if  (1/W0) sum h_j R_j a_j a_j' <= K H
  *
- * with R_j^2 the leverage of point j. K is found as base + kappa: points above the base, with what they are above it by, make a matrix E, and
- * kappa H - E has a Cholesky factor. How large kappa has to be is told by a few steps of the power method. */
+ * with R_j^2 the leverage of point j. K is found as base + kappa: points above the base, with what they are above it by, make a matrix X, and
+ * kappa H - X has a Cholesky factor. How large kappa has to be is found by a few steps of the power method. */
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static bool make_excess(struct kf_curvature *curvature, const struct kf_problem 
                                 1 / curvature->weight, curvature->hessian.excess, curvature->hessian.capacity);
 }
 
-/* v'E v/v'H v after some steps from the direction in which the farthest score moves most. */
+/* v'X v/v'H v after some steps from the direction in which the farthest score moves most. */
 static double largest_ratio(const struct kf_curvature *curvature, const struct kf_problem *problem)
 {
     size_t size = curvature->hessian.size, farthest = 0;
@@ -74,7 +74,7 @@ static double largest_ratio(const struct kf_curvature *curvature, const struct k
     return largest;
 }
 
-/* Whether kappa H - E is positive definite; E, which as many operations have made as H, is lost. */
+/* Whether kappa H - X is positive definite; X, which as many operations have made as H, is lost. */
 static bool covers(struct kf_curvature *curvature, double kappa)
 {
     double *margin = kf_hessian_scratch(&curvature->hessian, 0);

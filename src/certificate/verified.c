@@ -4,9 +4,9 @@
  * Schwarz; so it is at most size gamma_n diag(m) as a matrix. A Cholesky factor L as computed has LL' = A + F, |F_kl| <= gamma sqrt(a_k a_l)
  * likewise, a the diagonal of A. Both are taken off the diagonal first: if a factor comes out all the same, LL' <= A.
  *
- * The inverse is M = UU' with U made row by row of UL' = I (kernels/dense.h), so U = (I + E) L^-T with |E_ij| <= gamma sqrt(M_ii a_j): row i of U
- * has the length sqrt(M_ii), row j of L at most sqrt(a_j). With B = LL' the matrix B^1/2 M B^1/2 is (I + G)(I + G)', G = B^1/2 E B^-1/2, and
- * |G| <= gamma size sqrt(tr(diag(M) B) tr(diag(a) B^-1)), both of which are sum a_k M_kk, or hardly more. */
+ * The inverse is Y = UU' with U made row by row of UL' = I (kernels/dense.h), so U = (I + E) L^-T with |E_ij| <= gamma sqrt(Y_ii a_j): row i of U
+ * has the length sqrt(Y_ii), row j of L at most sqrt(a_j). With B = LL' the matrix B^1/2 Y B^1/2 is (I + G)(I + G)', G = B^1/2 E B^-1/2, and
+ * |G| <= gamma size sqrt(tr(diag(Y) B) tr(diag(a) B^-1)), both of which are sum a_k Y_kk, or hardly more. */
 #include "certificate/verified.h"
 
 #include <assert.h>
@@ -45,7 +45,7 @@ double kf_verified_inverse(const struct kf_square *factor, const double *diagona
     kf_cholesky_invert(factor->size, factor->numbers, factor->stride);
     for (size_t k = 0; k < factor->size; k++)
         trace += diagonal[k] * factor->numbers[k * factor->stride + k];
-    /* While what comes out is below APART_MOST, the exact inverse's trace is at most so many times that of M. */
+    /* While what comes out is below APART_MOST, the exact inverse's trace is at most so many times that of Y. */
     double apart = kf_gamma(size + 8) * size * trace * (1 + 2 * APART_MOST) * KF_UPWARD;
     apart = 3 * apart + apart * apart;
     return apart < APART_MOST ? apart : INFINITY;

@@ -9,7 +9,7 @@
 #include "fit/durable.h"
 #include "objective/rounding.h"
 
-/* A column is centred once its condition number beside the intercept's is above this, as far as its values tell. */
+/* A column is centred once its condition number beside the intercept's is above this, as far as its values show. */
 #define FAR 0x1p30 /* proof: "Theorem 15 (columns far from 0)" */
 /* Twice lambda over the smallest curvature bound, that of logistic: what the regulariser adds to the variance. */
 #define HELD 8.0 /* proof: "Theorem 15 (columns far from 0)" */
@@ -255,16 +255,16 @@ struct ranges {
     struct range *at;
 };
 
-/* The square of how finely values are to be told apart: by how they vary, or by what the regulariser leaves of that. */
-static double fineness(const keepfit_fit *fit, double spread)
+/* The square of how finely values are to be kept apart: by how they vary, or by what the regulariser leaves of that. */
+static double fineness(const keepfit_fit *fit, double extent)
 {
-    return spread * spread + HELD * fit->task.problem.objective.lambda;
+    return extent * extent + HELD * fit->task.problem.objective.lambda;
 }
 
 /* Whether [1, column] is singular, nearly, for values of this size that vary by so much. */
-static bool is_far(const keepfit_fit *fit, double size, double spread)
+static bool is_far(const keepfit_fit *fit, double size, double extent)
 {
-    double fine = fineness(fit, spread);
+    double fine = fineness(fit, extent);
     return fine > 0 && size * size > FAR * fine;
 }
 
@@ -305,8 +305,8 @@ static void narrow(const keepfit_fit *fit, struct ranges *ranges, size_t j)
             range.low = fmin(range.low, cell.value);
             range.high = fmax(range.high, cell.value);
         }
-        double spread = range.high - range.low;
-        if (range.now.value != 0 || is_far(fit, fmax(fabs(range.low), fabs(range.high)), spread))
+        double extent = range.high - range.low;
+        if (range.now.value != 0 || is_far(fit, fmax(fabs(range.low), fabs(range.high)), extent))
             ranges->at[kept++] = range;
     }
     ranges->count = kept;
@@ -316,8 +316,8 @@ static void narrow(const keepfit_fit *fit, struct ranges *ranges, size_t j)
 static double choose(const keepfit_fit *fit, const struct range *range)
 {
     int exponent;
-    double spread = range->high - range->low, middle = range->now.value + (range->low + spread / 2);
-    frexp(sqrt(fineness(fit, spread)), &exponent);
+    double extent = range->high - range->low, middle = range->now.value + (range->low + extent / 2);
+    frexp(sqrt(fineness(fit, extent)), &exponent);
     double steps = ldexp(middle, 1 - exponent);
     return fabs(steps) < 0x1p52 ? ldexp(rint(steps), exponent - 1) : middle;
 }
@@ -325,10 +325,10 @@ static double choose(const keepfit_fit *fit, const struct range *range)
 /* The column's centre from now on; 0: none. */
 static double decide(const keepfit_fit *fit, const struct range *range)
 {
-    double spread = range->high - range->low, middle = fabs(range->low + spread / 2);
+    double extent = range->high - range->low, middle = fabs(range->low + extent / 2);
     if (range->now.value != 0 && range->missing >= range->there && range->missing)
         return 0; /* filling so many rows costs more than it is worth */
-    return range->there && is_far(fit, middle, spread) ? choose(fit, range) : range->now.value;
+    return range->there && is_far(fit, middle, extent) ? choose(fit, range) : range->now.value;
 }
 
 /* The newest point that counts, or as many as there are: none. */

@@ -337,7 +337,7 @@ keepfit_status kf_fit_overflown(keepfit_fit *fit)
 }
 
 /* Whether the iterate is finite; for a scaled one, as far as its scales, the gradients that went into it and the newest row
- * tell. Whoever reads all of it checks all of it. */
+ * show. Whoever reads all of it checks all of it. */
 static bool is_finite(struct kf_task *task)
 {
     const struct kf_view *view = &task->iterate.view;

@@ -25,7 +25,7 @@ struct kf_choice {
     bool trying;                           /* the other one than before is at work, for a while */
     bool watched;                          /* it has won, and stays while it does not cost much more */
     uint64_t next;                         /* the stage of the next trial */
-    uint64_t since, length;                /* the stretch that is measured: where it began, and a trial's length */
+    uint64_t since, length;                /* the stages that are measured: where it began, and a trial's length */
     double work, work_then;                /* so far, and when it began */
     uint64_t fo;                           /* that are in `work` */
     double rate;                           /* work a stage of the one before the trial */

@@ -221,4 +221,8 @@ void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive)
     kf_archive_require(archive, tally->waiting <= tally->unproved);
     kf_archive_real(archive, &patience->bound);
     kf_archive_flag(archive, &patience->worse);
+    size_t outcome = (size_t)fit->came_of_it;
+    if (archive->version >= KF_VERSION_WITH_OUTCOME)
+        kf_archive_count(archive, &outcome, KEEPFIT_STAGE_STOPPED);
+    fit->came_of_it = (keepfit_outcome)outcome;
 }

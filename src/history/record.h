@@ -29,7 +29,7 @@
  *                         was not known before (kf_schema_archive). Zeros up to a multiple of 8.
  *
  * A block's points, or removals, are one stage. They lie in one segment, and count only once all are there.
- * The salt makes the leftovers of another file unreadable. The number of the durable record tells a torn tail from damage: what no
+ * The salt makes the leftovers of another file unreadable. The number of the durable record separates a torn tail from damage: what no
  * valid record knows to be durable may be missing after a power cut, whatever of it the disk has kept. */
 #ifndef KF_RECORD_H
 #define KF_RECORD_H

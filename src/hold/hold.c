@@ -2,13 +2,16 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/logarithm.h"
 #include "kernels/kernels.h"
 
 /* A solve goes on to this share of the target, so that it lasts for some stages; early on nothing does. */
-#define SOLVE_TO 0.25  /* speed: bench/tuning.md */
+#define SOLVE_TO 0.25 /* speed: bench/tuning.md */
+/* Where a new H alone brings the bound down to this, x is held on. */
+#define HELD_TO 0.7    /* speed: bench/tuning.md */
 #define ROUNDS_MOST 60 /* safety: an end; then the general solver */
 /* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
 #define GROWTH_MOST 2 /* speed: bench/tuning.md */
@@ -18,9 +21,6 @@
 #define LOST_MOST 0.3        /* speed: bench/tuning.md */
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32 /* speed: bench/tuning.md */
-/* Beyond KF_HOLD_CHEAP_MOST coordinates, finding out what a step without a pass may be off by takes most of a pass's time, and it does not
- * last as long: such steps are made only where passes have become rare, with no more gradients than this for a point so far. */
-#define RARE_MOST 20 /* speed: bench/tuning.md */
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -66,12 +66,13 @@ static bool must_anchor(const struct kf_task *task, struct kf_hold *hold)
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
 {
     size_t times = kf_hold_is_cheap(problem) ? EARLY : EARLY_WIDE;
-    return hold->reuse && !problem->objective.free && problem->points.count < times * kf_size(problem);
+    return hold->reuse && !kf_curvature_recentres(problem) && !problem->objective.free &&
+           problem->points.count < times * kf_size(problem);
 }
 
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    return kf_remembers_slopes(&hold->certificate) && kf_hold_is_cheap(problem);
+    return kf_remembers_slopes(&hold->certificate) && (kf_hold_is_cheap(problem) || kf_curvature_recentres(problem));
 }
 
 /* Makes the bounds ready, once a step promises so little that they may hold. */
@@ -105,13 +106,14 @@ static bool step_estimated(struct kf_task *task, struct kf_hold *hold)
     return is_enough(task, hold);
 }
 
-/* Newton's step without a pass, where gradients are what is to be saved, rather than time. False: it may not be good enough, and x has
+/* Newton's step without a pass, where gradients are what is to be saved, rather than time: beyond KF_HOLD_CHEAP_MOST coordinates, finding
+ * out what it may be off by takes most of a pass's time, and it does not last as long. False: it may not be good enough, and x has
  * not moved. */
 static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decrement)
 {
     struct kf_certificate *certificate = &hold->certificate;
     const struct kf_problem *problem = &task->problem;
-    bool saves = kf_hold_is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
+    bool saves = kf_hold_is_cheap(problem) || kf_hold_is_rare(problem);
     return decrement < UNSEEN_BELOW * certificate->now.target && hold->reuse && saves &&
            kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
            kf_certificate_step_unseen(task, certificate, hold->direction);
@@ -119,11 +121,13 @@ static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decre
 
 /* Early on steps lead far. Along one on which no score moves by more than s, curvatures fall by exp(-M s) at most, and a step that stops at
  * ln(1+Ms)/(Ms) of it does not overshoot. */
-static double first_length(const struct kf_problem *problem, const struct kf_hold *hold)
+static double first_length(struct kf_task *task, struct kf_hold *hold, double decrement)
 {
+    const struct kf_problem *problem = &task->problem;
     double most = 0;
-    if (!kf_hold_is_early(problem, hold) || !kf_is_single(&problem->objective) ||
-        isinf(problem->objective.loss->concordance))
+    if (!kf_is_single(&problem->objective) || isinf(problem->objective.loss->concordance))
+        return kf_hold_search(task, hold, decrement);
+    if (!kf_hold_is_early(problem, hold))
         return 1;
     for (size_t j = 0; j < problem->points.count; j++)
         most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
@@ -137,7 +141,7 @@ bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decremen
     struct kf_certificate *certificate = &hold->certificate;
     struct kf_objective *objective = &task->problem.objective;
     size_t size = kf_size(&task->problem);
-    double *x = task->iterate.x, length = first_length(&task->problem, hold), at = 0;
+    double *x = task->iterate.x, length = first_length(task, hold, decrement), at = 0;
     /* A slope says little of a step that promises much: where the loss is flat the end of one that went far astray is flat
      * too. There the value decides. */
     bool far = decrement > KF_HOLD_FAR;
@@ -185,6 +189,18 @@ static bool aim(struct kf_task *task, struct kf_hold *hold, bool fresh, double b
     return true;
 }
 
+/* H is made again where a step has led, and with it the bound. False: that is not wanted. */
+static bool recentre(struct kf_task *task, struct kf_hold *hold)
+{
+    struct kf_certificate *certificate = &hold->certificate;
+    if (!kf_curvature_recentres(&task->problem) || !kf_remembers_slopes(certificate) ||
+        kf_hold_is_early(&task->problem, hold))
+        return false;
+    if (kf_certificate_anchor(task, certificate) == KEEPFIT_OK)
+        kf_certificate_certify(task, certificate);
+    return true;
+}
+
 /* Newton's steps until the bound is a share of the target. False: they lead nowhere. */
 static bool improve(struct kf_task *task, struct kf_hold *hold)
 {
@@ -192,7 +208,10 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
     const struct kf_outcome *now = &certificate->now;
     uint64_t pass = task->problem.points.count;
     double before = INFINITY;
-    bool fresh = has_cheap_hessian(&task->problem, hold);
+    bool recentred = recentre(task, hold);
+    if (recentred && kf_certificate_reaches(task, certificate, HELD_TO))
+        return true;
+    bool fresh = has_cheap_hessian(&task->problem, hold) && !recentred;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement;
         if (!aim(task, hold, fresh, before, &decrement))
@@ -213,8 +232,11 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
         if (is_enough(task, hold) || (isnan(now->bound) && decrement <= SOLVE_TO * now->target))
             return true;
-        fresh = !hold->reuse || has_cheap_hessian(&task->problem, hold);
-        before = decrement;
+        recentred = decrement < CERTIFY_BELOW * now->target && recentre(task, hold);
+        if (recentred && is_enough(task, hold))
+            return true;
+        fresh = !recentred && (!hold->reuse || has_cheap_hessian(&task->problem, hold));
+        before = recentred ? INFINITY : decrement;
     }
     return now->bound <= now->target;
 }
@@ -241,7 +263,7 @@ static keepfit_status solve_anew(struct kf_task *task, struct kf_hold *hold, kee
         if (certificate->intercept.known)
             share *= fmin(fmax(SOLVE_TO * now->target / now->bound, SHARE_STEP), 0.5);
     }
-    /* An optimum as good as rounding allows is no failure of the method: the bound tells what it is worth. */
+    /* An optimum as good as rounding allows is no failure of the method: the bound says what it is worth. */
     if (status != KEEPFIT_UNSOLVED || !kf_all_finite(kf_size(&task->problem), x))
         return status;
     kf_error_clear(error);
@@ -296,7 +318,7 @@ keepfit_status kf_hold_settle(struct kf_task *task, void *state, struct kf_outco
     struct kf_certificate *certificate = &hold->certificate;
     keepfit_status status = settle(task, hold, error);
     if (kf_is_modelled(certificate) && !kf_is_certified(&certificate->curvature)) {
-        /* stopped halfway, with nothing to tell what the sum is worth */
+        /* stopped halfway, with nothing to say what the sum is worth */
         kf_certificate_pass(task, certificate, NAN);
         kf_certificate_judge(task, certificate, 1);
     }
@@ -367,4 +389,5 @@ void kf_hold_destroy(void *state)
     kf_optimum_free(&hold->optimum);
     kf_certificate_free(&hold->certificate);
     kf_spread_free(&hold->spread);
+    free(hold->scores);
 }

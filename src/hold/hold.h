@@ -21,6 +21,8 @@
 #define KF_HOLD_CONTRACTION 0.6 /* speed: bench/tuning.md */
 /* Up to so many coordinates a Hessian, of slopes that are remembered, takes not much longer than a pass. */
 #define KF_HOLD_CHEAP_MOST 32 /* speed: bench/tuning.md */
+/* Passes are rare with no more gradients than this for each point that is present, so far. */
+#define KF_HOLD_RARE_MOST 20 /* speed: bench/tuning.md */
 
 struct kf_hold {
     bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */
@@ -28,6 +30,8 @@ struct kf_hold {
     struct kf_certificate certificate;
     struct kf_products products;
     struct kf_optimum optimum;
+    double *scores; /* room for two a point */
+    size_t scores_capacity;
     struct kf_spread spread; /* where stages are limited */
 };
 
@@ -49,6 +53,11 @@ static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
     return kf_size(problem) <= KF_HOLD_CHEAP_MOST;
 }
 
+static inline bool kf_hold_is_rare(const struct kf_problem *problem)
+{
+    return problem->objective.fo <= KF_HOLD_RARE_MOST * (uint64_t)problem->points.count;
+}
+
 /* Whether the Hessian no longer serves; whether it is too early for its bounds. */
 bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold);
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold);
@@ -57,6 +66,8 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
  * convexity what matters is where the slope turns up. Each try is a pass. False: no length helps, or none that the budget allows; x has not
  * moved. */
 bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decrement);
+/* Where losses are made of pieces: how far along the direction g falls. 1 for others, and where the step promises little. */
+double kf_hold_search(struct kf_task *task, struct kf_hold *hold, double decrement);
 /* Steps until the bound is that share of the target; where nothing is proved, an estimate. False: they lead nowhere, or not cheaply. */
 bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to);
 

@@ -224,7 +224,7 @@ static double fall_of(struct kf_task *task, const struct kf_spread *spread)
            kf_regulariser(objective, spread->x);
 }
 
-/* The slope at x' along the step tells whether x' is better; of a step that promised much, the values. */
+/* The slope at x' along the step says whether x' is better; of a step that promised much, the values. */
 static bool is_better(struct kf_task *task, struct kf_spread *spread, double slope)
 {
     if (spread->promise <= KF_HOLD_FAR)

@@ -75,7 +75,7 @@ bool kf_task_resize(struct kf_task *task, size_t slots, size_t outputs)
         kf_iterate_moved(task); /* some have moved all the same */
         return false;
     }
-    kf_vectors_spread(&task->vectors, objective, &larger);
+    kf_vectors_rearrange(&task->vectors, objective, &larger);
     objective->slots = slots;
     objective->outputs = outputs;
     if (objective->free)

@@ -72,15 +72,15 @@ static void dot_with_changes(const struct kf_deferred *deferred, const struct kf
                              double *dots)
 {
     keepfit_row own = kf_points_row(objective->points, j);
-    double *spread = objective->spread;
+    double *full_row = objective->full_row;
     for (size_t e = 0; e < own.count; e++)
-        spread[own.index ? own.index[e] : e] = own.value[e];
+        full_row[own.index ? own.index[e] : e] = own.value[e];
     for (size_t k = 0; k < deferred->count; k++) {
         keepfit_row row = kf_points_row(objective->points, deferred->point[k]);
-        kf_row_scores(&row, spread, objective->slots, 1, &dots[k]);
+        kf_row_scores(&row, full_row, objective->slots, 1, &dots[k]);
     }
     for (size_t e = 0; e < own.count; e++)
-        spread[own.index ? own.index[e] : e] = 0;
+        full_row[own.index ? own.index[e] : e] = 0;
 }
 
 void kf_deferred_multiply(struct kf_deferred *deferred, const struct kf_objective *objective, const struct kf_view *x,

@@ -1,4 +1,4 @@
-/* Linear models: the loss sees the row only through its K scores z = row * x, so the gradient is slope(z) times the row
+/* Linear models: the loss sees the row only through its C scores z = row * x, so the gradient is slope(z) times the row
  * and the Hessian is curve(z) times the row twice. */
 #include <assert.h>
 #include <string.h>

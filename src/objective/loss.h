@@ -1,4 +1,4 @@
-/* The losses: for one point with scores z[0..K-1] (K = 1 for all but softmax) and target b, the value, its gradient in
+/* The losses: for one point with scores z[0..C-1] (C = 1 for all but softmax) and target b, the value, its gradient in
  * z (the "factors" of the gradient in x), and its second derivative in z.
  *
  *   squared    (z-b)^2
@@ -7,7 +7,7 @@
  *   logcosh    ln cosh(z-b)
  *   hinge      0 for bz >= 1; (1-bz)^2/(2 delta) for 1-delta < bz < 1; 1 - bz - delta/2 below
  *   squared-hinge  max(0, 1-bz)^2
- *   softmax    log(sum_k exp z_k) - z_b,                                b = 0 .. K-1
+ *   softmax    log(sum_k exp z_k) - z_b,                                b = 0 .. C-1
  *   network    the same; its scores are the outputs of a network with one hidden layer (network.h)
  *
  * A new one is a record: its functions in the file of its family (loss_numbers.c, loss_two_classes.c, loss_many_classes.c), one line in
@@ -91,7 +91,7 @@ static inline void kf_loss_slopes(const struct kf_loss *loss, const double *z, s
         loss->slopes(z, outputs, b, slopes);
 }
 
-/* Of losses of one score whose curvature is told by the slope, lower bounds of it. */
+/* Of losses of one score whose curvature follows from the slope, lower bounds of it. */
 static inline void kf_loss_curves(const struct kf_loss *loss, size_t count, const double *slopes, double delta,
                                   double *curves)
 {

@@ -12,7 +12,7 @@ struct kf_network_scratch {
     uint32_t *unit; /* the active units, and H for the bias */
     double *value;  /* their h, and 1 */
     size_t active;
-    double *sums; /* K numbers */
+    double *sums; /* C numbers */
     double space[];
 };
 
@@ -30,14 +30,14 @@ struct kf_network_scratch *kf_network_scratch_make(size_t hidden, size_t outputs
 
 bool kf_network_reserve(struct kf_objective *objective, size_t slots, size_t outputs)
 {
-    if (slots > objective->spread_capacity) {
+    if (slots > objective->full_row_capacity) {
         size_t capacity = slots + slots / 2;
-        double *spread = kf_allocate(capacity, sizeof *spread);
-        if (!spread)
+        double *full_row = kf_allocate(capacity, sizeof *full_row);
+        if (!full_row)
             return false;
-        free(objective->spread); /* all zero between uses */
-        objective->spread = spread;
-        objective->spread_capacity = capacity;
+        free(objective->full_row); /* all zero between uses */
+        objective->full_row = full_row;
+        objective->full_row_capacity = capacity;
     }
     if (outputs > objective->outputs || !objective->scratch) {
         struct kf_network_scratch *scratch = kf_network_scratch_make(objective->hidden, outputs);
@@ -51,7 +51,7 @@ bool kf_network_reserve(struct kf_objective *objective, size_t slots, size_t out
 
 void kf_network_free(struct kf_objective *objective)
 {
-    free(objective->spread);
+    free(objective->full_row);
     free(objective->scratch);
 }
 
@@ -69,17 +69,17 @@ void kf_network_initialise(const struct kf_objective *objective, uint64_t seed, 
 {
     size_t hidden = objective->hidden, outputs = objective->outputs;
     double *second = x + objective->slots * hidden;
-    double reach = 1 / sqrt((double)objective->slots);
+    double limit = 1 / sqrt((double)objective->slots);
     for (size_t f = old_slots; f < objective->slots; f++) {
         struct kf_random random = generator_for(seed, 0, f);
         for (size_t k = 0; k < hidden; k++)
-            x[f * hidden + k] = reach * (2 * kf_random_unit(&random) - 1);
+            x[f * hidden + k] = limit * (2 * kf_random_unit(&random) - 1);
     }
-    reach = 1 / sqrt((double)hidden);
+    limit = 1 / sqrt((double)hidden);
     for (size_t c = old_outputs; c < outputs; c++) {
         struct kf_random random = generator_for(seed, 1, c);
         for (size_t k = 0; k <= hidden; k++)
-            second[k * outputs + c] = reach * (2 * kf_random_unit(&random) - 1);
+            second[k * outputs + c] = limit * (2 * kf_random_unit(&random) - 1);
     }
 }
 

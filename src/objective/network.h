@@ -1,4 +1,4 @@
-/* A network with one hidden layer. For a row a (a constant in front of it carries the hidden biases), H units, K classes:
+/* A network with one hidden layer. For a row a (a constant in front of it carries the hidden biases), H units, C classes:
  *
  *     z = a W1,   h = max(z, 0),   scores = (h, 1) W2,   loss = softmax's
  *
@@ -7,7 +7,7 @@
  *
  *     grad W1 = a (x) delta,  delta = [z > 0] * (W2 slopes),      grad W2 = (h, 1) (x) slopes,
  *
- * so its factors are delta (H numbers), slopes (K) and h (H). It is linear in the first two while h stays; hence a difference of
+ * so its factors are delta (H numbers), slopes (C) and h (H). It is linear in the first two while h stays; hence a difference of
  * two gradients is two sets of factors, never the difference of the sets. Where z = 0 the slope is taken as 0; a z that is NaN
  * counts as active, so that it reaches the slopes and is noticed.
  *
@@ -18,7 +18,7 @@
 
 #include "objective/objective.h"
 
-/* Room for H and K in the scratch, and for a row spread over all slots. False: out of memory, and nothing has changed. */
+/* Room for H and C in the scratch, and for a row with all its slots. False: out of memory, and nothing has changed. */
 bool kf_network_reserve(struct kf_objective *objective, size_t slots, size_t outputs);
 void kf_network_free(struct kf_objective *objective);
 

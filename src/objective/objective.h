@@ -2,7 +2,7 @@
  * weights (W_i = i, the paper's mean, when all weights are 1).
  *
  * The gradient of loss_j is handed out as *factors*: a few numbers which, multiplied with the point's row, give the
- * d-vector (one number for linear models, K for softmax; a network has those of two outer products, see network.h; a
+ * d-vector (one number for linear models, C for softmax; a network has those of two outer products, see network.h; a
  * user-written objective has d factors, the gradient itself). The point's weight is multiplied in.
  * The regulariser is the same in every f_j, so methods apply it exactly and never sample it.
  *
@@ -31,8 +31,8 @@ struct kf_objective {
     const struct kf_kernels *kernels;
     size_t threads; /* for passes over all points */
     struct kf_network_scratch *scratch;
-    double *spread; /* networks: `slots` zeros, between uses */
-    size_t spread_capacity;
+    double *full_row; /* networks: `slots` zeros, between uses */
+    size_t full_row_capacity;
     size_t free; /* leading coordinates of x that are neither regularised nor held by the domain */
 
     double lambda;       /* at this stage */
@@ -66,7 +66,7 @@ struct kf_objective_type {
                    const struct kf_lanes *lanes);
     /* Upper bound on the curvature of loss_j anywhere; for a network, what stands for it. */
     double (*curvature)(struct kf_objective *objective, size_t j);
-    /* Whether all that a scaled iterate gives for the row is finite; v and m each by itself where the objective can tell. */
+    /* Whether all that a scaled iterate gives for the row is finite; v and m each by itself where the objective knows. */
     bool (*is_finite)(struct kf_objective *objective, const struct kf_view *x, size_t j);
     /* kf_gradient_sum and values in blocks of points; false: no memory, do it point by point. NULL: always so. */
     bool (*sum)(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered);

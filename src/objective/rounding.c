@@ -5,7 +5,7 @@
 
 #include "kernels/kernels.h"
 
-/* Besides those of itself (loss.h), units of 1 that a slope may be off by: of softmax (exp, the sum of K numbers, the quotient, the 1 that is
+/* Besides those of itself (loss.h), units of 1 that a slope may be off by: of softmax (exp, the sum of C numbers, the quotient, the 1 that is
  * taken away, the weight). */
 static double units_of_many(size_t outputs)
 {

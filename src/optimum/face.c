@@ -1,7 +1,7 @@
 /* y'Hy/2 + c'y over a domain by factors of H, so that its condition does not matter.
  *
  * Ball: the minimiser of the quadratic plus v/2 |y|^2 has the radius as its norm for one v, which Newton's method finds from
- * below (More and Sorensen 1983). Box and simplex: the signs of the gradient tell which bounds hold y; over the other
+ * below (More and Sorensen 1983). Box and simplex: the signs of the gradient say which bounds hold y; over the other
  * coordinates the quadratic is minimised as if they had no bounds, and the step is taken whole and projected if that gains,
  * otherwise up to the next bound, which then holds too (an active-set method). */
 #include <math.h>

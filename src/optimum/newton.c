@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "optimum/standing.h"
 
-#define ROUNDS_MOST 200 /* safety: an end; the bound tells */
+#define ROUNDS_MOST 200 /* safety: an end; the bound says so */
 /* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */
 #define LAST_STEP 1e-15 /* safety: rounding */
 /* The quadratic model is minimised inside a domain to this share of the target. */

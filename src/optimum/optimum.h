@@ -37,7 +37,7 @@ void kf_optimum_free(struct kf_optimum *optimum);
 keepfit_status kf_optimum_find(struct kf_optimum *optimum, struct kf_task *task, double target, double *x, double *sum,
                                keepfit_error *error);
 
-/* Point j's score curvature times its weight, from its slope times its weight, where the loss tells (curves_of); and those of the points
+/* Point j's score curvature times its weight, from its slope times its weight, where the loss knows (curves_of); and those of the points
  * from .. to-1, whose slopes begin at slopes[from]. */
 double kf_curve_recalled(const struct kf_problem *problem, size_t j, double slope);
 void kf_curves_recall(const struct kf_problem *problem, size_t from, size_t to, const double *slopes, double *curves);

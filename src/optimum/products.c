@@ -18,7 +18,7 @@ struct solve {
     double *residual, *search, *bent;
     double *flat;   /* the reciprocals of H's diagonal, rows being less their mean where intercepts are free */
     double *mean;   /* that, a number a slot; 0 where none are free */
-    double stretch; /* the trace of H's part of one class, in the same way */
+    double trace;   /* the trace of H's part of one class, in the same way */
     double *scores; /* of one point */
 };
 
@@ -104,7 +104,7 @@ static void find_flat(struct solve *solve)
         for (size_t k = 0; k < outputs; k++) {
             double *at = &flat[slot * outputs + k], taken = free ? flat[k] * *m * *m : 0;
             *at = mean * fmax(*at - taken, LEFT_LEAST * *at);
-            solve->stretch += *at / (double)outputs;
+            solve->trace += *at / (double)outputs;
             *at = 1 / (*at + ridge);
         }
     }
@@ -189,7 +189,7 @@ static double measure(const struct solve *solve, const double *gradient)
         }
     for (size_t k = 0; k < free; k++)
         rest += solve->flat[k] * gradient[k] * gradient[k];
-    double length = sqrt(sum) + sqrt(solve->stretch * rest);
+    double length = sqrt(sum) + sqrt(solve->trace * rest);
     return length * length;
 }
 

@@ -22,7 +22,7 @@ struct kf_products {
 
 void kf_products_free(struct kf_products *products);
 
-/* Whether the loss tells its curvature from its slopes, and the space is whole. */
+/* Whether the loss has its curvature from its slopes, and the space is whole. */
 bool kf_products_suit(const struct kf_problem *problem);
 
 /* Newton's direction where the points' slopes, times their weights, are `slopes`, as far as is worth its while: until the gradient that the

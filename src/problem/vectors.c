@@ -83,8 +83,8 @@ static void widen_rows(double *vector, size_t rows, size_t from, size_t to)
     }
 }
 
-static void spread_vector(double *vector, size_t width, const struct kf_objective *old,
-                          const struct kf_objective *larger)
+static void rearrange_vector(double *vector, size_t width, const struct kf_objective *old,
+                             const struct kf_objective *larger)
 {
     size_t from = old->outputs * width, to = larger->outputs * width;
     if (!larger->hidden) {
@@ -100,11 +100,11 @@ static void spread_vector(double *vector, size_t width, const struct kf_objectiv
     memset(vector + end, 0, (size_t)(second - vector - (ptrdiff_t)end) * sizeof *vector);
 }
 
-void kf_vectors_spread(struct kf_vectors *vectors, const struct kf_objective *objective,
-                       const struct kf_objective *larger)
+void kf_vectors_rearrange(struct kf_vectors *vectors, const struct kf_objective *objective,
+                          const struct kf_objective *larger)
 {
     assert(larger->slots >= objective->slots && larger->outputs >= objective->outputs);
     assert(kf_dimension(larger) <= vectors->capacity);
     for (size_t k = 0; k < vectors->count; k++)
-        spread_vector(*vectors->all[k], vectors->widths[k], objective, larger);
+        rearrange_vector(*vectors->all[k], vectors->widths[k], objective, larger);
 }

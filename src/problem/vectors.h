@@ -27,7 +27,7 @@ void kf_vectors_free(struct kf_vectors *vectors);
 bool kf_vectors_reserve(struct kf_vectors *vectors, const struct kf_objective *objective,
                         const struct kf_objective *larger);
 /* Puts all numbers into the places that they have in the larger one; new ones are 0. */
-void kf_vectors_spread(struct kf_vectors *vectors, const struct kf_objective *objective,
-                       const struct kf_objective *larger);
+void kf_vectors_rearrange(struct kf_vectors *vectors, const struct kf_objective *objective,
+                          const struct kf_objective *larger);
 
 #endif

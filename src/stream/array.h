@@ -22,7 +22,7 @@ struct kf_array {
     double *value; /* the row handed out */
 };
 
-/* The headers; each reads just that from array->source, and fills in what it tells. */
+/* The headers; each reads just that from array->source, and fills in what it says. */
 keepfit_status kf_npy_header(struct kf_array *array, keepfit_error *error);
 keepfit_status kf_idx_header(struct kf_array *array, keepfit_error *error);
 bool kf_is_npy(const unsigned char *bytes, size_t count);

@@ -8,7 +8,7 @@
  *   - the target and the weight are columns; what is left is the row, dense, in the order of the columns, or in that which their
  *     names ask for (column.h);
  *   - a target that is a class may be a text;
- *   - a table whose columns have types (typed.h) makes its rows of them. Where nobody says so, the first row tells: if all its cells
+ *   - a table whose columns have types (typed.h) makes its rows of them. Where nobody says so, the first row decides: if all its cells
  *     are numbers, the table has none. Otherwise the first rows do: if their columns hold numbers, it has none, either. */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void take_plain(const struct kf_csv *reader, const char **at, struct kf_c
     *at = cell->end;
 }
 
-keepfit_status kf_csv_cell_next(struct kf_csv *reader, const struct kf_line *line, const char **at,
+static keepfit_status take_cell(struct kf_csv *reader, const struct kf_line *line, const char **at,
                                 struct kf_csv_cell *cell, bool *more, keepfit_error *error)
 {
     *at = skip_blanks(reader, *at);
@@ -85,6 +85,13 @@ keepfit_status kf_csv_cell_next(struct kf_csv *reader, const struct kf_line *lin
         return KF_FAIL_ROW(reader->input, line, behind, error, "expected a delimiter behind the closing quote");
     *at = behind;
     return KEEPFIT_OK;
+}
+
+/* A function of its own, so that the one above can be part of the loop over a row's cells. */
+keepfit_status kf_csv_cell_next(struct kf_csv *reader, const struct kf_line *line, const char **at,
+                                struct kf_csv_cell *cell, bool *more, keepfit_error *error)
+{
+    return take_cell(reader, line, at, cell, more, error);
 }
 
 bool kf_csv_is_name(const struct kf_csv_cell *cell)
@@ -208,7 +215,7 @@ static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *lin
     return KEEPFIT_OK;
 }
 
-static keepfit_status take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
                                  size_t column, keepfit_point *point, keepfit_error *error)
 {
     size_t feature = reader->columns.feature[column];
@@ -229,13 +236,13 @@ static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line
     reader->plain_used = 0;
     for (bool more = true; more; column++) {
         struct kf_csv_cell cell;
-        keepfit_status status = kf_csv_cell_next(reader, line, &at, &cell, &more, error);
+        keepfit_status status = take_cell(reader, line, &at, &cell, &more, error);
         if (status != KEEPFIT_OK)
             return status;
         if (column == columns)
             return KF_FAIL_ROW(reader->input, line, cell.start, error, "more than %zu cells, the first line's number",
                                columns);
-        status = take_value(reader, line, &cell, column, point, error);
+        status = kf_csv_take_value(reader, line, &cell, column, point, error);
         if (status != KEEPFIT_OK)
             return status;
     }
@@ -348,7 +355,7 @@ static keepfit_status next(void *state, keepfit_point *point, keepfit_error *err
     return reader->typed && reader->open_quote ? read_joined(reader, line, point, error) : status;
 }
 
-static void finish(void *state)
+void kf_csv_close(void *state)
 {
     struct kf_csv *reader = state;
     kf_lines_close(&reader->lines);
@@ -363,7 +370,7 @@ static void finish(void *state)
 
 static bool recognises(const unsigned char *bytes, size_t count)
 {
-    for (size_t k = 0; k < count && bytes[k] != '\n'; k++)
+    for (size_t k = 0; k < count && bytes[k] != '\n' && *bytes != '{'; k++)
         if (bytes[k] && strchr(",;\t", bytes[k]))
             return true;
     return false;
@@ -378,5 +385,5 @@ const struct kf_reader kf_reader_csv = {
     .recognises = recognises,
     .open = kf_csv_open,
     .next = next,
-    .close = finish,
+    .close = kf_csv_close,
 };

@@ -12,7 +12,8 @@
 #define MAGIC_BYTES 8
 
 /* In the order in which they are asked whether they recognise something. */
-static const struct kf_reader *const readers[] = {&kf_reader_libsvm, &kf_reader_csv, &kf_reader_npy, &kf_reader_idx};
+static const struct kf_reader *const readers[] = {&kf_reader_libsvm, &kf_reader_csv, &kf_reader_jsonl, &kf_reader_npy,
+                                                  &kf_reader_idx};
 
 #define READERS (sizeof readers / sizeof readers[0])
 
@@ -98,7 +99,7 @@ static bool find_data_line(const unsigned char **bytes, size_t *count)
     return false;
 }
 
-/* Reads on, piece by piece, until there is enough to tell; a pipe is not waited for longer than that. */
+/* Reads on, piece by piece, until there is enough to decide; a pipe is not waited for longer than that. */
 static keepfit_status find_by_content(struct kf_source *source, const struct kf_reader **reader, keepfit_error *error)
 {
     const unsigned char *bytes;
@@ -131,8 +132,8 @@ keepfit_status kf_format_find(const char *wanted, const char *path, struct kf_so
                 return KEEPFIT_OK;
             }
         keepfit_guess guess = {.word = wanted};
-        keepfit_guess_offer(&guess, "auto|libsvm|csv|npy|idx");
-        return kf_fail(error, KEEPFIT_USAGE, "{format}: '%s' is none of auto, libsvm, csv, npy, idx%s", wanted,
+        keepfit_guess_offer(&guess, "auto|libsvm|csv|jsonl|npy|idx");
+        return kf_fail(error, KEEPFIT_USAGE, "{format}: '%s' is none of auto, libsvm, csv, jsonl, npy, idx%s", wanted,
                        keepfit_guess_hint(&guess, ""));
     }
     *reader = strcmp(path, "-") == 0 ? NULL : find_by_path(path);

@@ -73,13 +73,16 @@ static keepfit_status take_time(struct kf_recipe *recipe, size_t k, const struct
         return status;
     if (column->age == KF_NO_COORDINATE)
         column->since = (double)(long long)seconds;
-    kf_age_write(column->since, age);
-    size_t length = strlen(age);
-    char *key = recipe->room + recipe->room_used;
-    memcpy(key, age, length);
-    recipe->room_used += length;
-    return add_part(recipe, &(struct kf_part){key, length, (seconds - column->since) / KF_AGE_UNIT, column->age},
-                    error);
+    struct kf_part made = {"", 0, (seconds - column->since) / KF_AGE_UNIT, column->age};
+    if (column->age == KF_NO_COORDINATE || column->crossed) { /* otherwise nobody looks at its key */
+        kf_age_write(column->since, age);
+        char *key = recipe->room + recipe->room_used;
+        made.key = key;
+        made.length = strlen(age);
+        memcpy(key, age, made.length);
+        recipe->room_used += made.length;
+    }
+    return add_part(recipe, &made, error);
 }
 
 static bool is_of_word(char c)

@@ -170,7 +170,7 @@ static keepfit_status failed(struct kf_source *source, keepfit_error *error)
     return source->failure.status;
 }
 
-/* Plain or gzip: the first two bytes tell, and the first alone mostly does. */
+/* Plain or gzip: the first two bytes decide, and the first alone mostly does. */
 static keepfit_status find_out(struct kf_source *source)
 {
     size_t got;

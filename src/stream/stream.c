@@ -140,9 +140,11 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
     stream->reading.bytes_read = stream->source.bytes_read;
     if (stream->input.wanted.texts != KF_TEXTS_NEVER)
         stream->reading.classes = kf_classes_count(&stream->classes);
-    stream->reading.features = stream->recipe.dictionary.count;
-    stream->reading.unseen = stream->recipe.unseen;
-    stream->reading.collisions = stream->recipe.collisions;
+    if (stream->recipe.columns) {
+        stream->reading.features = stream->recipe.dictionary.count;
+        stream->reading.unseen = stream->recipe.unseen;
+        stream->reading.collisions = stream->recipe.collisions;
+    }
     *progress = stream->reading;
     return status;
 }
@@ -506,7 +508,7 @@ static uint64_t total_points(const keepfit_stream *stream)
 {
     if (stream->kept)
         return stream->earlier + stream->plan.used;
-    /* a format may tell the number of rows, but which of them are bad is not known yet */
+    /* a format may have the number of rows, but which of them are bad is not known yet */
     uint64_t rows = stream->options->on_error == KF_ON_ERROR_SKIP ? 0 : stream->input.total;
     uint64_t limit = stream->options->limit;
     return limit && limit < rows ? limit : rows;

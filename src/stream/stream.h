@@ -15,7 +15,7 @@ enum kf_texts kf_texts_for(const keepfit_options *options);
 /* From now on the rows are for a model with so many features. KEEPFIT_DATA: its columns are others than those that were asked for. */
 keepfit_status kf_stream_suit(keepfit_stream *stream, const struct kf_wanted *wanted, keepfit_error *error);
 
-/* A stream of what lies in memory, which must outlive it; a name with an extension tells the format. */
+/* A stream of what lies in memory, which must outlive it; a name with an extension names the format. */
 keepfit_status kf_stream_open_memory(const struct kf_memory *memory, const char *name, const keepfit_options *options,
                                      keepfit_stream **stream, keepfit_error *error);
 

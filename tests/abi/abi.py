@@ -72,7 +72,8 @@ def differences(library, unstable):
     drop = [word for name in unstable for word in ("--drop-fn", "^%s$" % name)]
     done = subprocess.run(["abidiff", "--no-added-syms", "--no-architecture", "--no-corpus-path"] + drop + [BASELINE, library],
                           capture_output=True, text=True)
-    return done.stdout + done.stderr if done.returncode else ""
+    hint = "If this only adds: abi.py --update takes it in; a struct that has grown since 1.0 needs its line in src/base/sized.h.\n"
+    return hint + done.stdout + done.stderr if done.returncode else ""
 
 
 def compare(library, text, stable, unstable, compiler):

@@ -67,6 +67,27 @@ def npy(kind, shape, elements, order=False, version=1, extra=""):
     return b"\x93NUMPY" + bytes([version, 0]) + size + header.encode() + b"\n" + elements
 
 
+TABLE = {
+    "events": "id,ts,c,x,y\ne1,2024-01-02T03:04:05Z,DE,1.5,ok\ne2,2024-01-03,FR,,bad\ne3,NA,\"a,b\",2,ok\n",
+    "lines": "c,t,y\nred,\"one\ntwo \"\"three\"\"\",1\nblue,\"open,2\nred,x y z,3\n",
+    "late": "c,x,y\nred,1,2\ngreen,oops,1\ngreen,2,1\nblue,3,\n",
+    "numbers": "1,2,3\n4,,6\n7,8,9\n",
+    "times": "2024-02-29 23:59:60,yes,a\n1700000000.5,no,b\n0001-01-01,1,c\n9999-12-31T23:59:59-14:00,maybe,d\n",
+}
+for name, text in TABLE.items():
+    for choice in range(8):
+        seed("table", "%s-%d" % (name, choice), choice + 8 * 2, text)
+
+JSONL = {
+    "rows": '{"a": 1.5, "b": "x", "t": "x y", "y": 1, "w": 2}\n{"y": 0, "b": null, "a": -2e3, "w": 1}\n',
+    "within": '{"b": {"c": true, "d": {}}, "a": [1, "]"], "y": 1}\n{"b": {"c": false}, "y": 2}\n',
+    "escapes": '{"a": "\\u00e4\\ud83d\\ude00\\n\\"", "\\u0061b": 1, "y": 1}\n{"a": "\\ud800", "y": 1}\n',
+    "bad": '{"a": 01}\n{"a": 1, "a": 2}\n[1]\n{"a": nan}\n{"a": 1} x\n{"a": "open\n{"q": 1}\n',
+}
+for name, text in JSONL.items():
+    for choice in range(6):
+        seed("jsonl", "%s-%d" % (name, choice), choice + 6 * 2, text)
+
 NPY = {
     "f8": npy("<f8", "(2, 2)", struct.pack("<4d", 1, 2, 3, 4)),
     "big-f4": npy(">f4", "(2, 2)", struct.pack(">4f", 1, 2, 3, 4)),

@@ -288,7 +288,7 @@ int main(int count, char **words)
         for (size_t k = 0; k < sizeof stories / sizeof stories[0]; k++)
             test_story(&tap, losses[l], &stories[k], streams);
         for (int wide = 0; wide < 2; wide++)
-            test_cost(&tap, losses[l], wide, 200);
+            test_cost(&tap, losses[l], wide, 60);
     }
     return tap_end(&tap);
 }

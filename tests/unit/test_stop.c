@@ -1,6 +1,7 @@
 /* Stopping: a fit from another thread and from a signal handler, and what reads, wherever it is at that time. Who does not
  * stop is at it for minutes, and is ended by the test's time limit. */
 #define _XOPEN_SOURCE 700
+#include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -57,11 +58,11 @@ static int slow_curvature(void *context, const keepfit_point *point, double *cur
     return 0;
 }
 
-static keepfit_fit *slow_fit(void)
+static keepfit_fit *slow_fit(const char *settings)
 {
     keepfit_objective objective = {
         .dimension = WIDTH, .value = slow_value, .gradient = slow_gradient, .curvature = slow_curvature};
-    keepfit_options *options = options_from("lambda=1e-9 epsilon=1e-12");
+    keepfit_options *options = options_from(settings);
     keepfit_fit *fit = NULL;
     TAP_NEED(keepfit_fit_create_custom(options, &objective, &fit, NULL) == KEEPFIT_OK);
     keepfit_options_free(options);
@@ -122,7 +123,7 @@ static void test_fit(struct tap *tap, bool signalled)
     const char *who = signalled ? "a signal handler" : "another thread";
     struct cloud *cloud = cloud_make("squared", ROWS, WIDTH, false, false, 3);
     struct rows *rows = rows_of(cloud);
-    keepfit_fit *fit = at_work = slow_fit();
+    keepfit_fit *fit = at_work = slow_fit("lambda=1e-9 epsilon=1e-12");
     pthread_t thread;
     keepfit_report report = {.struct_size = sizeof report};
     size_t pushed = 0;
@@ -181,6 +182,84 @@ static void test_outcomes(struct tap *tap)
     tap_check(tap, report.outcome == KEEPFIT_STAGE_WAITING && report.waiting == 1, "one class: the stage waits");
     keepfit_fit_free(fit);
     free(cloud);
+}
+
+/* ---- journals ---- */
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+/* A stage that was cut would not end at the same place again, so it is not run again. */
+static void test_cut_stage(struct tap *tap, const char *folder)
+{
+    char settings[128];
+    struct cloud *cloud = cloud_make("squared", ROWS, WIDTH, false, false, 3);
+    struct rows *rows = rows_of(cloud);
+    snprintf(settings, sizeof settings, "lambda=1e-9 epsilon=1e-12 journal=%s", folder);
+    keepfit_fit *fit = slow_fit(settings);
+    pthread_t thread;
+    size_t size, again;
+    double x[WIDTH];
+    TAP_NEED(pthread_create(&thread, NULL, stop_soon, fit) == 0);
+    keepfit_status status = keepfit_fit_extend(fit, &rows->block, NULL);
+    pthread_join(thread, NULL);
+    memcpy(x, keepfit_fit_iterate(fit, &size), sizeof x);
+    keepfit_fit_free(fit);
+    fit = slow_fit(settings);
+    keepfit_durability durability = {.struct_size = sizeof durability};
+    keepfit_fit_durability(fit, &durability);
+    const double *resumed = keepfit_fit_iterate(fit, &again);
+    keepfit_report report = {.struct_size = sizeof report};
+    report_of(fit, &report);
+    tap_check(tap,
+              status == KEEPFIT_OK && size == WIDTH && again == WIDTH && durability.resumed == ROWS &&
+                  durability.replayed == 0 && memcmp(x, resumed, sizeof x) == 0 &&
+                  report.outcome == KEEPFIT_STAGE_STOPPED,
+              "a journal takes up a stage that was cut where it was");
+    keepfit_fit_free(fit);
+    free(rows);
+    free(cloud);
+}
+
+static void test_taking_over(struct tap *tap, const char *folder)
+{
+    char settings[128];
+    struct cloud *cloud = cloud_make("squared", ROWS, WIDTH, false, false, 3);
+    snprintf(settings, sizeof settings, "journal=%s", folder);
+    keepfit_fit *fit = fit_from(settings);
+    push_range(fit, cloud, 0, ROWS);
+    keepfit_fit_free(fit);
+    fit = NULL;
+    keepfit_stop *stop = keepfit_stop_create();
+    keepfit_options *options = options_from(settings);
+    keepfit_model *model = NULL;
+    keepfit_options_stop(options, stop);
+    keepfit_stop_raise(stop);
+    bool ended = keepfit_fit_create(options, &fit, NULL) == KEEPFIT_STOPPED && !fit;
+    bool both = keepfit_journal_model(folder, options, &model, NULL) == KEEPFIT_STOPPED && !model;
+    tap_check(tap, ended && both, "a journal is no longer taken over");
+    keepfit_stop_lower(stop);
+    tap_check(tap, keepfit_fit_create(options, &fit, NULL) == KEEPFIT_OK, "and is, later");
+    keepfit_fit_free(fit);
+    keepfit_options_free(options);
+    keepfit_stop_free(stop);
+    free(cloud);
+}
+
+static void test_journals(struct tap *tap)
+{
+    static void (*const tests[])(struct tap *, const char *) = {test_cut_stage, test_taking_over};
+    for (size_t k = 0; k < sizeof tests / sizeof tests[0]; k++) {
+        char folder[] = "/tmp/keepfit-stop-XXXXXX";
+        TAP_NEED(mkdtemp(folder));
+        tests[k](tap, folder);
+        nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    }
 }
 
 /* ---- what reads ---- */
@@ -290,6 +369,7 @@ int main(void)
     test_outcomes(&tap);
     test_fit(&tap, false);
     test_fit(&tap, true);
+    test_journals(&tap);
     test_wait(&tap);
     bool written = file >= 0 && close(file) == 0 && write_points(path, 200000);
     tap_check(&tap, written, "a file of points is there");
