@@ -169,4 +169,5 @@ def main():
         subprocess.run([os.path.join(here, "..", "scripts", "wrap"), out.name], check=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

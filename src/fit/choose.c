@@ -16,16 +16,19 @@
 #include "base/memory.h"
 #include "certificate/curvature.h"
 #include "fit/fit.h"
+#include "hold/hold.h"
 #include "problem/costs.h"
 
 /* The first trial, and how many times the stage that the last one was at the next is, won (or nearly) or lost. */
 #define TRIAL_FIRST 64 /* speed: bench/tuning.md */
-/* With few coordinates, where the first stages say little of what steps with an old Hessian will cost, not before this one. */
+/* Where the first stages say little of what steps with an old Hessian will cost, not before this one. */
 #define TRIAL_FIRST_SMALL 1024 /* speed: bench/tuning.md */
 #define AFTER_WIN 4            /* speed: bench/tuning.md */
 #define AFTER_LOSS 16          /* speed: bench/tuning.md */
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16 /* speed: bench/tuning.md */
+/* and how much of what it may spend it may spend at once. */
+#define TRIAL_AT_ONCE 0.25 /* speed: bench/tuning.md */
 /* It wins if it spends no more than this share of what the other would: a little is no reason to change. */
 #define WIN_SHARE 0.75 /* speed: bench/tuning.md */
 /* No method that goes by the gradient's norm alone has been seen to win against one whose proofs are this many times as sharp, or half. */
@@ -189,13 +192,15 @@ static keepfit_status hand_over(keepfit_fit *fit)
     return change_to(fit, other(fit), &fit->error);
 }
 
-/* What the method at work may still spend, beside the other. */
+/* What the method at work may still spend, beside the other. On trial a part of it at once, and the rest as stages go by: one that is far
+ * worse is found out soon. */
 static double left(const keepfit_fit *fit)
 {
     const struct kf_choice *choice = &fit->choice;
     double spent = choice->work - choice->work_then, length = (double)choice->length;
     double stages = (double)(fit->arrivals.arrived - choice->since);
-    return choice->rate * (choice->trying ? WIN_SHARE * length : LENIENCE * (length + stages)) - spent;
+    double trial = WIN_SHARE * (TRIAL_AT_ONCE * length + (1 - TRIAL_AT_ONCE) * stages);
+    return choice->rate * (choice->trying ? trial : LENIENCE * (length + stages)) - spent;
 }
 
 static void limit_stage(keepfit_fit *fit)
@@ -222,7 +227,8 @@ static bool is_far_ahead(keepfit_fit *fit)
 static keepfit_status begin_trial(keepfit_fit *fit)
 {
     struct kf_choice *choice = &fit->choice;
-    if (choice->first->advantage && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
+    bool waits = choice->first->advantage && kf_curvature_suits(&fit->task.problem);
+    if (waits && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
         choice->next = TRIAL_FIRST_SMALL;
         return KEEPFIT_OK;
     }
@@ -235,8 +241,9 @@ static keepfit_status begin_trial(keepfit_fit *fit)
         choice->next = AFTER_WIN * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
-    /* Where a change and the way back are more than may be gained until there are twice as many points, it is too early. */
-    if (!((1 - WIN_SHARE) * choice->rate * (double)fit->arrivals.arrived > cost_of_change(fit))) {
+    /* Where passes are rare there are few gradients to save; where a change and the way back are about all that is spent, it is too early. */
+    bool saves = fit->task.problem.objective.fo > KF_HOLD_RARE_MOST * fit->arrivals.arrived;
+    if (!saves || !(choice->rate * (double)choice->length > cost_of_change(fit))) {
         choice->next = 2 * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }

@@ -21,9 +21,6 @@
 #define LOST_MOST 0.3        /* speed: bench/tuning.md */
 /* Steps that promise more than this multiple of the target lead too far to go without looking. */
 #define UNSEEN_BELOW 32 /* speed: bench/tuning.md */
-/* Beyond KF_HOLD_CHEAP_MOST coordinates, finding out what a step without a pass may be off by takes most of a pass's time, and it does not
- * last as long: such steps are made only where passes have become rare, with no more gradients than this for a point so far. */
-#define RARE_MOST 20 /* speed: bench/tuning.md */
 /* The bounds are made ready once a step promises less than this multiple of the target. */
 #define CERTIFY_BELOW 100 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
@@ -109,13 +106,14 @@ static bool step_estimated(struct kf_task *task, struct kf_hold *hold)
     return is_enough(task, hold);
 }
 
-/* Newton's step without a pass, where gradients are what is to be saved, rather than time. False: it may not be good enough, and x has
+/* Newton's step without a pass, where gradients are what is to be saved, rather than time: beyond KF_HOLD_CHEAP_MOST coordinates, finding
+ * out what it may be off by takes most of a pass's time, and it does not last as long. False: it may not be good enough, and x has
  * not moved. */
 static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decrement)
 {
     struct kf_certificate *certificate = &hold->certificate;
     const struct kf_problem *problem = &task->problem;
-    bool saves = kf_hold_is_cheap(problem) || problem->objective.fo <= RARE_MOST * (uint64_t)problem->points.count;
+    bool saves = kf_hold_is_cheap(problem) || kf_hold_is_rare(problem);
     return decrement < UNSEEN_BELOW * certificate->now.target && hold->reuse && saves &&
            kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
            kf_certificate_step_unseen(task, certificate, hold->direction);

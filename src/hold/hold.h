@@ -21,6 +21,8 @@
 #define KF_HOLD_CONTRACTION 0.6 /* speed: bench/tuning.md */
 /* Up to so many coordinates a Hessian, of slopes that are remembered, takes not much longer than a pass. */
 #define KF_HOLD_CHEAP_MOST 32 /* speed: bench/tuning.md */
+/* Passes are rare with no more gradients than this for each point that is present, so far. */
+#define KF_HOLD_RARE_MOST 20 /* speed: bench/tuning.md */
 
 struct kf_hold {
     bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */
@@ -49,6 +51,11 @@ void kf_hold_check(const struct kf_task *task, const struct kf_hold *hold);
 static inline bool kf_hold_is_cheap(const struct kf_problem *problem)
 {
     return kf_size(problem) <= KF_HOLD_CHEAP_MOST;
+}
+
+static inline bool kf_hold_is_rare(const struct kf_problem *problem)
+{
+    return problem->objective.fo <= KF_HOLD_RARE_MOST * (uint64_t)problem->points.count;
 }
 
 /* Whether the Hessian no longer serves; whether it is too early for its bounds. */

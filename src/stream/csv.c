@@ -215,7 +215,7 @@ static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *lin
     return KEEPFIT_OK;
 }
 
-static keepfit_status take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
                                  size_t column, keepfit_point *point, keepfit_error *error)
 {
     size_t feature = reader->columns.feature[column];
@@ -242,7 +242,7 @@ static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line
         if (column == columns)
             return KF_FAIL_ROW(reader->input, line, cell.start, error, "more than %zu cells, the first line's number",
                                columns);
-        status = take_value(reader, line, &cell, column, point, error);
+        status = kf_csv_take_value(reader, line, &cell, column, point, error);
         if (status != KEEPFIT_OK)
             return status;
     }
@@ -355,7 +355,7 @@ static keepfit_status next(void *state, keepfit_point *point, keepfit_error *err
     return reader->typed && reader->open_quote ? read_joined(reader, line, point, error) : status;
 }
 
-static void finish(void *state)
+void kf_csv_close(void *state)
 {
     struct kf_csv *reader = state;
     kf_lines_close(&reader->lines);
@@ -370,7 +370,7 @@ static void finish(void *state)
 
 static bool recognises(const unsigned char *bytes, size_t count)
 {
-    for (size_t k = 0; k < count && bytes[k] != '\n'; k++)
+    for (size_t k = 0; k < count && bytes[k] != '\n' && *bytes != '{'; k++)
         if (bytes[k] && strchr(",;\t", bytes[k]))
             return true;
     return false;
@@ -385,5 +385,5 @@ const struct kf_reader kf_reader_csv = {
     .recognises = recognises,
     .open = kf_csv_open,
     .next = next,
-    .close = finish,
+    .close = kf_csv_close,
 };

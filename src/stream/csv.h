@@ -1,4 +1,5 @@
-/* Between csv.c, which reads the rows, and csv_open.c, which finds out what they are. */
+/* Between csv.c, which reads the rows, and csv_open.c, which finds out what they are; jsonl.c makes its cells otherwise, and does
+ * with them the same. */
 #ifndef KF_CSV_H
 #define KF_CSV_H
 
@@ -41,6 +42,11 @@ keepfit_status kf_csv_cell_next(struct kf_csv *reader, const struct kf_line *lin
 bool kf_csv_is_name(const struct kf_csv_cell *cell);
 /* The cell's text without quotes and doubled quotes; `to` has room for it and a NUL. */
 void kf_csv_unquote(const struct kf_csv_cell *cell, char *to);
+
+/* What a cell of a column is: the target, the weight, a feature, or a cell for the recipe. */
+keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                 size_t column, keepfit_point *point, keepfit_error *error);
+void kf_csv_close(void *state);
 
 bool kf_csv_says_something(const struct kf_line *line);
 /* The next line that is neither blank nor a comment. */

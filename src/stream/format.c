@@ -12,7 +12,8 @@
 #define MAGIC_BYTES 8
 
 /* In the order in which they are asked whether they recognise something. */
-static const struct kf_reader *const readers[] = {&kf_reader_libsvm, &kf_reader_csv, &kf_reader_npy, &kf_reader_idx};
+static const struct kf_reader *const readers[] = {&kf_reader_libsvm, &kf_reader_csv, &kf_reader_jsonl, &kf_reader_npy,
+                                                  &kf_reader_idx};
 
 #define READERS (sizeof readers / sizeof readers[0])
 
@@ -131,8 +132,8 @@ keepfit_status kf_format_find(const char *wanted, const char *path, struct kf_so
                 return KEEPFIT_OK;
             }
         keepfit_guess guess = {.word = wanted};
-        keepfit_guess_offer(&guess, "auto|libsvm|csv|npy|idx");
-        return kf_fail(error, KEEPFIT_USAGE, "{format}: '%s' is none of auto, libsvm, csv, npy, idx%s", wanted,
+        keepfit_guess_offer(&guess, "auto|libsvm|csv|jsonl|npy|idx");
+        return kf_fail(error, KEEPFIT_USAGE, "{format}: '%s' is none of auto, libsvm, csv, jsonl, npy, idx%s", wanted,
                        keepfit_guess_hint(&guess, ""));
     }
     *reader = strcmp(path, "-") == 0 ? NULL : find_by_path(path);

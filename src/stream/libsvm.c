@@ -272,6 +272,8 @@ static void finish(void *state)
 static bool recognises(const unsigned char *bytes, size_t count)
 {
     size_t at = 0;
+    if (count && *bytes == '{')
+        return false; /* JSON, which has colons, too */
     while (at < count && !is_blank((char)bytes[at]) && bytes[at] != '\n')
         at++;
     while (at < count && is_blank((char)bytes[at]))

@@ -61,7 +61,7 @@ struct kf_reader {
     void (*close)(void *state);
 };
 
-extern const struct kf_reader kf_reader_libsvm, kf_reader_csv, kf_reader_npy, kf_reader_idx;
+extern const struct kf_reader kf_reader_libsvm, kf_reader_csv, kf_reader_jsonl, kf_reader_npy, kf_reader_idx;
 
 /* A failure of one row, at the byte `at` of a line. */
 #define KF_FAIL_ROW(input, place, at, error, ...)                                                                      \

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+import json
 import math
 import random
 
@@ -211,3 +212,63 @@ def case_a_pipe_is_read_like_a_file(box):
     box.run(*words, "file.kf", "t.csv")
     box.run(*words, "pipe.kf", "--format", "csv", "-", stdin=table(rows).encode())
     same(box.read("pipe.kf") == box.read("file.kf"), True, "the models")
+
+
+# ---- JSON lines ----
+
+
+def lines_of(rows, names=NAMES, blank=None):
+    """Objects a line: numbers and truth values as JSON has them, the country in an object within."""
+    made = []
+    for row in rows:
+        cells, shown = dict(zip(NAMES, row)), {}
+        for name in names:
+            text = cells[name]
+            value = (text == "true" if name == "is_new_device" else json.loads(text) if name in ("amount", "n_prev") and
+                     text not in ("", "NA") else text or blank)
+            if name == "amount" and text == "NA":
+                continue
+            shown[name] = value
+        made.append(json.dumps(shown) + "\n")
+    return "".join(made)
+
+
+def case_json_lines_are_the_same_table(box):
+    """Of the same events: the same model, and predictions for rows of either kind by the model of the other."""
+    rows = events()
+    box.write("events.csv", table(rows))
+    box.write("events.jsonl", lines_of(rows))
+    words = ("train", "-q", "--target", "label", "--loss", "logistic", "-m")
+    box.run(*words, "csv.kf", "events.csv")
+    box.run(*words, "json.kf", "events.jsonl")
+    answers = {box.run("predict", "--class", "fraud", model, data).text for model in ("csv.kf", "json.kf")
+               for data in ("events.csv", "events.jsonl")}
+    same(len(answers), 1, "different answers")
+    box.write("other.jsonl", lines_of(rows, NAMES[-2:0:-1], blank=""))
+    same(box.run("predict", "--class", "fraud", "json.kf", "other.jsonl").text in answers, True, "names in another order, no label")
+    same(box.run("predict", "--class", "fraud", "csv.kf", "-", stdin=lines_of(rows).encode()).text in answers, True, "from a pipe")
+
+
+def case_names_within_names(box):
+    """Joined by dots; escapes are undone; what is ignored may be anything."""
+    box.write("t.jsonl", "".join('{"a": {"b": {"c": %d}, "n\\u00e4": "x\\n\\ud83d\\ude00"}, "list": [1, "]", {"z": []}], "y": %d}\n' % (k, k % 2)
+                                 for k in range(30)))
+    box.run("train", "-q", "--ignore", "list", "-m", "m.kf", "t.jsonl")
+    names = box.run("inspect", "--json", "m.kf").json["feature_names"]
+    same(names, ["a.b.c", "a.n\u00e4=x\n\U0001f600"], "names")
+    box.try_run("train", "-q", "t.jsonl").refused(3, "t.jsonl:1:", "an array is no cell; --ignore list leaves it out")
+
+
+@over((('{"a": 1, "y": 2', ":2:16: expected a comma or }"), ('{"a": 1, "y": 2} 3', ":2:18: something follows"),
+       ('{"a": 01, "y": 2}', ":2:7: expected a value"), ('{"a": nan, "y": 2}', ":2:7: expected a value"),
+       ('{"a": "\\ud800", "y": 2}', "no text has this escape"), ('{"a": "\\u0000", "y": 2}', "no text has this escape"),
+       ('{"a": "x', "the string is not closed"), ('["a", 1]', ":2:1: expected an object"), ('{"a": 1, "a": 1, "y": 2}', ":2:10: the name stands twice"),
+       ('{"a": 1, "b": 1, "y": 2}', ":102:10: 'b' is no column"), ('{"a": 1}', "there is no 'y', the target"),
+       ('{"a": "one", "y": 1}', ":2:7: column 'a': 'one' is not a number"), ("{" * 40, "expected a name")))
+def case_lines_that_are_no_rows(box, case):
+    text, message = case
+    good = '{"a": 1, "y": 2}\n'
+    late = ":102:" in message
+    box.write("t.jsonl", good * (101 if late else 1) + text + "\n" + good)
+    box.try_run("train", "-q", "t.jsonl").refused(3, "t.jsonl:", message)
+    same(box.run("train", "--json", "-q", "--on-error", "skip", "t.jsonl").json["stages"], 102 if late else 2, "stages")

@@ -78,6 +78,16 @@ for name, text in TABLE.items():
     for choice in range(8):
         seed("table", "%s-%d" % (name, choice), choice + 8 * 2, text)
 
+JSONL = {
+    "rows": '{"a": 1.5, "b": "x", "t": "x y", "y": 1, "w": 2}\n{"y": 0, "b": null, "a": -2e3, "w": 1}\n',
+    "within": '{"b": {"c": true, "d": {}}, "a": [1, "]"], "y": 1}\n{"b": {"c": false}, "y": 2}\n',
+    "escapes": '{"a": "\\u00e4\\ud83d\\ude00\\n\\"", "\\u0061b": 1, "y": 1}\n{"a": "\\ud800", "y": 1}\n',
+    "bad": '{"a": 01}\n{"a": 1, "a": 2}\n[1]\n{"a": nan}\n{"a": 1} x\n{"a": "open\n{"q": 1}\n',
+}
+for name, text in JSONL.items():
+    for choice in range(6):
+        seed("jsonl", "%s-%d" % (name, choice), choice + 6 * 2, text)
+
 NPY = {
     "f8": npy("<f8", "(2, 2)", struct.pack("<4d", 1, 2, 3, 4)),
     "big-f4": npy(">f4", "(2, 2)", struct.pack(">4f", 1, 2, 3, 4)),

@@ -94,7 +94,7 @@ static void test_hard_block(struct tap *tap)
 int main(void)
 {
     struct tap tap = {0};
-    test_choice(&tap, true, 100, "loss=logistic lambda=1e-2 epsilon=1e-4 threads=1", "table");
+    test_choice(&tap, true, 20, "loss=hinge lambda=1e-2 epsilon=1e-5 threads=1", "table");
     test_choice(&tap, false, 20, "loss=logistic lambda=1e-3 epsilon=1e-4 threads=1", "quadratic");
     test_choice(&tap, false, 150, "loss=logistic lambda=1e-5 epsilon=1e-3 threads=1", "quadratic");
     test_hard_block(&tap);
