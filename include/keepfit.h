@@ -107,7 +107,8 @@ typedef struct keepfit_error {
 } keepfit_error;
 
 /* All settings, each with a default. Keys and values are text, the same as on the command line without the
- * dashes: keepfit_options_set(o, "lambda", "1e-3", &error). Flags take "true" or "false". */
+ * dashes: keepfit_options_set(o, "lambda", "1e-3", &error). Flags take "true" or "false". An empty text makes an option absent
+ * where that is its default. */
 typedef struct keepfit_options keepfit_options;
 
 KEEPFIT_API keepfit_options *keepfit_options_create(void); /* NULL: out of memory */
@@ -253,8 +254,8 @@ KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, k
 /* May be called by a signal handler, and from any thread, while the fit lives. The stage at work ends early, and so do later ones
  * until keepfit_fit_resume: what went in stays in, the report's outcome is KEEPFIT_STAGE_STOPPED where the target was not met for
  * it, its bound tells how good the model is, and a later stage goes on from there. Points that have not gone in by then stay
- * outside, and their call returns KEEPFIT_STOPPED. (With a journal a checkpoint is written
- * then, since the stage would not stop at the same place again.) */
+ * outside, and their call returns KEEPFIT_STOPPED. (With a journal a checkpoint is written then, since the stage would not
+ * stop at the same place again.) */
 KEEPFIT_API void keepfit_fit_stop(keepfit_fit *fit);
 KEEPFIT_API void keepfit_fit_resume(keepfit_fit *fit);
 
@@ -640,6 +641,7 @@ typedef struct keepfit_objective {
 } keepfit_objective;
 KEEPFIT_API keepfit_status keepfit_fit_create_custom(const keepfit_options *options, const keepfit_objective *objective,
                                                      keepfit_fit **fit, keepfit_error *error);
+
 /* All access to files that have to last (models, journals, checkpoints) goes through one table of functions. The system's
  * own is used unless another is given: a test that cuts the power, or a store that is no file system.
  *

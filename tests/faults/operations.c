@@ -33,8 +33,12 @@ keepfit_status make_options(const char *settings, keepfit_options **options, kee
 {
     char copy[512], *rest = NULL;
     keepfit_options *made = keepfit_options_create();
-    keepfit_status status = made ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
+    keepfit_stop *stop = keepfit_stop_create();
+    keepfit_status status = made && stop ? KEEPFIT_OK : KEEPFIT_NO_MEMORY;
     error->status = status;
+    if (status == KEEPFIT_OK)
+        keepfit_options_stop(made, stop);
+    keepfit_stop_free(stop);
     snprintf(copy, sizeof copy, "%s", settings);
     for (char *word = strtok_r(copy, " ", &rest); word && status == KEEPFIT_OK; word = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(word, '=');
