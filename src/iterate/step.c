@@ -6,9 +6,12 @@
 
 #include "iterate/scaled.h"
 
-/* In the order of preference; those for many steps stand behind those for one, of which one fits always. */
-static const struct kf_step_path *const paths[] = {&kf_scaled_path, &kf_whole_path, &kf_plain_path, &kf_stride_path,
-                                                   &kf_stride_both_path};
+/* Those for one step, in the order of preference, of which one fits always; and those for many. */
+#define STEPS(ROW) ROW(kf_scaled_path) ROW(kf_whole_path) ROW(kf_plain_path)
+#define COURSES(ROW) ROW(kf_stride_path) ROW(kf_stride_both_path)
+
+#define ADDRESS(path) &path,
+static const struct kf_step_path *const paths[] = {STEPS(ADDRESS) COURSES(ADDRESS)};
 #define PATHS (sizeof paths / sizeof paths[0])
 
 const struct kf_step_path *kf_step_path_entry(size_t k)
@@ -127,15 +130,6 @@ const struct kf_step_path kf_scaled_path = {
     .step = step_by_terms,
 };
 
-static const struct kf_step_path *path_of_step(const struct kf_task *task, const struct kf_estimator *estimator)
-{
-    size_t k = 0;
-    while (paths[k]->scaled != task->iterate.scaled || (paths[k]->fits && !paths[k]->fits(task, estimator)))
-        k++;
-    assert(paths[k]->step);
-    return paths[k];
-}
-
 /* NULL: they are made one by one. */
 static const struct kf_step_path *path_of_course(const struct kf_task *task, const struct kf_course *course)
 {
@@ -145,9 +139,28 @@ static const struct kf_step_path *path_of_course(const struct kf_task *task, con
     return NULL;
 }
 
+/* Row by row of the table, and not by a loop: the compiler sees the functions, of which some are short. */
+#define TRY(path)                                                                                                      \
+    if ((path).scaled == task->iterate.scaled && (!(path).fits || (path).fits(task, estimator))) {                     \
+        (path).step(task, step, estimator);                                                                            \
+        return;                                                                                                        \
+    }
+
 void kf_step(struct kf_task *task, double step, const struct kf_estimator *estimator)
 {
-    path_of_step(task, estimator)->step(task, step, estimator);
+    STEPS(TRY)
+    assert(!"no path fits");
+}
+
+/* What makes the single steps of a course: where a path is known to fit all of them, none has to ask. */
+static kf_stepper *stepper_of(const struct kf_task *task, const struct kf_course *course)
+{
+    for (size_t k = 0; k < PATHS; k++) {
+        const struct kf_step_path *path = paths[k];
+        if (path->step && path->scaled == task->iterate.scaled)
+            return !path->fits || path->fits_course(task, course) ? path->step : kf_step;
+    }
+    return kf_step;
 }
 
 void kf_steps(struct kf_task *task, const struct kf_course *course)
@@ -161,10 +174,11 @@ void kf_steps(struct kf_task *task, const struct kf_course *course)
         return;
     }
     struct kf_estimator estimator = course->estimator;
+    kf_stepper *step = stepper_of(task, course);
     for (uint64_t t = 0; t < course->count; t++) {
         size_t drawn = kf_sampler_next(task);
         kf_estimate_at(&estimator, drawn, course->table ? course->table + drawn * each : NULL);
-        kf_step(task, course->step, &estimator);
+        step(task, course->step, &estimator);
     }
 }
 
@@ -174,11 +188,12 @@ void kf_steps_anchored(struct kf_task *task, const double *snapshot, double step
     size_t i = task->problem.points.count;
     double *then = task->vectors.factors[KF_SAMPLES_MOST];
     struct kf_view there = kf_dense_view(snapshot);
-    struct kf_estimator estimator = kf_estimate_anchored(i, kf_inverse_weight(objective));
+    struct kf_course course = {step, kf_estimate_anchored(i, kf_inverse_weight(objective)), i, count, NULL};
+    kf_stepper *stepper = stepper_of(task, &course);
     kf_sampler_start(task, i, count, NULL);
     for (uint64_t t = 0; t < count; t++) {
-        kf_estimate_at(&estimator, kf_sampler_next(task), then);
-        kf_factors(objective, &there, estimator.sample[0].point, then);
-        kf_step(task, step, &estimator);
+        kf_estimate_at(&course.estimator, kf_sampler_next(task), then);
+        kf_factors(objective, &there, course.estimator.sample[0].point, then);
+        stepper(task, step, &course.estimator);
     }
 }

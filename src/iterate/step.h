@@ -14,15 +14,17 @@ struct kf_course {
     double *table; /* or NULL */
 };
 
+typedef void kf_stepper(struct kf_task *task, double step, const struct kf_estimator *estimator);
+
 /* Either `step` makes one step, or `course` makes many, for which the sampler has been started. */
 struct kf_step_path {
     const char *name;
     const char *estimators, *iterates; /* that it is for, in words */
     bool scaled;                       /* the representation; */
-    /* and all else that it asks for: NULL, nothing. */
+    /* and all else that it asks for, of one step and of all steps of a course. NULL: nothing. */
     bool (*fits)(const struct kf_task *task, const struct kf_estimator *estimator);
     bool (*fits_course)(const struct kf_task *task, const struct kf_course *course);
-    void (*step)(struct kf_task *task, double step, const struct kf_estimator *estimator);
+    kf_stepper *step;
     void (*course)(struct kf_task *task, const struct kf_course *course);
 };
 

@@ -80,30 +80,33 @@ static void step_whole(struct kf_task *task, double step, const struct kf_estima
         kf_project(&task->problem, x);
 }
 
+/* Whatever points are drawn. */
+static bool fits_all(const struct kf_task *task, const struct kf_course *course)
+{
+    const struct kf_points *points = &task->problem.points;
+    return course->count > 0 && course->estimator.count > 0 && is_whole(task) &&
+           points->entries == (uint64_t)points->count * kf_size(&task->problem);
+}
+
 const struct kf_step_path kf_whole_path = {
     .name = "full rows",
     .estimators = "all",
     .iterates = "dense, one output without a free intercept, each row that is sampled covers all of x; any domain",
     .fits = whole_fits,
+    .fits_course = fits_all,
     .step = step_whole,
 };
 
-static bool fits_all(const struct kf_task *task, const struct kf_course *course)
-{
-    const struct kf_points *points = &task->problem.points;
-    return course->count > 0 && is_whole(task) && kf_domain_is_whole(&task->problem.domain) &&
-           points->entries == (uint64_t)points->count * kf_size(&task->problem);
-}
-
 static bool stride_fits(const struct kf_task *task, const struct kf_course *course)
 {
-    return course->estimator.count == 1 && fits_all(task, course);
+    return course->estimator.count == 1 && kf_domain_is_whole(&task->problem.domain) && fits_all(task, course);
 }
 
 static bool stride_both_fits(const struct kf_task *task, const struct kf_course *course)
 {
     const struct kf_sample *samples = course->estimator.sample;
-    return course->estimator.count == 2 && samples[0].drift == 0 && samples[1].drift == 0 && fits_all(task, course);
+    return course->estimator.count == 2 && samples[0].drift == 0 && samples[1].drift == 0 &&
+           kf_domain_is_whole(&task->problem.domain) && fits_all(task, course);
 }
 
 static void count_steps(struct kf_task *task, const struct kf_course *course)

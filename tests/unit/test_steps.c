@@ -84,7 +84,8 @@ static bool walk(struct walker *walker, const struct kf_step_path *path)
     const struct kf_course *course = &walker->course;
     if (path->scaled != task->iterate.scaled || (path->course && !path->fits_course(task, course)))
         return false;
-    kf_sampler_start(task, course->bound, course->count, course->table);
+    if (path->course != kf_steps) /* which does it */
+        kf_sampler_start(task, course->bound, course->count, course->table);
     if (path->course) {
         path->course(task, course);
         return true;
@@ -169,6 +170,25 @@ static void follow(struct tap *tap, const struct kf_step_path *path, int kind, s
     if (made)
         tap_check(tap, worst <= 1e-11, "%s, %s: as the reference on %zu problems (%.1e)", path->name, called[kind],
                   made, worst);
+}
+
+static bool always(const struct kf_task *task, const struct kf_course *course)
+{
+    return task && course;
+}
+
+/* As methods make them: whatever path that takes. */
+static const struct kf_step_path chosen[] = {
+    {.name = "as chosen, dense", .fits_course = always, .course = kf_steps},
+    {.name = "as chosen, scaled", .scaled = true, .fits_course = always, .course = kf_steps},
+};
+
+static void test_choice(struct tap *tap)
+{
+    size_t walks = 0;
+    for (size_t k = 0; k < 2; k++)
+        for (int kind = 0; kind < ESTIMATORS; kind++)
+            follow(tap, &chosen[k], kind, &walks);
 }
 
 static void test_paths(struct tap *tap)
@@ -260,5 +280,6 @@ int main(void)
                 if (is_allowed(losses[l], settings[s], &kf_plain_path))
                     test_reference(&tap, losses[l], settings[s], kind);
     test_paths(&tap);
+    test_choice(&tap);
     return tap_end(&tap);
 }
