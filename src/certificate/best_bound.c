@@ -32,6 +32,20 @@ static double bound_with_intercept(struct kf_task *task, struct kf_certificate *
     return kf_intercept_bound(intercept, task, certificate->complete, task->vectors.doubt);
 }
 
+/* Several classes with few coordinates; the gradient is complete. Infinite where nothing is proved. */
+static double bound_of_classes(struct kf_task *task, struct kf_certificate *certificate, double enough)
+{
+    struct kf_classes *classes = &certificate->classes;
+    const struct kf_problem *problem = &task->problem;
+    if (!kf_classes_suit(problem) || !kf_remembers_slopes(certificate))
+        return INFINITY;
+    double bound = kf_classes_bound(classes, problem, task->iterate.x, certificate->complete, task->vectors.doubt);
+    if (bound <= enough || kf_classes_serve(classes, problem))
+        return bound;
+    kf_classes_gather(classes, task, certificate->slopes.at);
+    return kf_classes_bound(classes, problem, task->iterate.x, certificate->complete, task->vectors.doubt);
+}
+
 /* From the norm of a gradient that is off by something; it is complete. Infinite where an intercept is free. */
 static double bound_of_model(const struct kf_task *task, const struct kf_certificate *certificate)
 {
@@ -80,6 +94,8 @@ static struct verdict best_bound(struct kf_task *task, struct kf_certificate *ce
         return (struct verdict){bound_of_model(task, certificate), KF_PROOF_GRADIENT};
     assert(certificate->gradient != KF_GRADIENT_UNKNOWN);
     double of_gradient = kf_gap_bound(problem, task->iterate.x, certificate->complete, task->vectors.doubt, 0);
+    if (!(of_gradient <= enough))
+        bound = fmin(bound, bound_of_classes(task, certificate, enough));
     if (bound <= of_gradient && isfinite(bound))
         return (struct verdict){bound, KF_PROOF_CURVATURE};
     if (isfinite(fmin(bound, of_gradient))) /* of_gradient may be NaN: then the first one */

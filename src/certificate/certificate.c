@@ -17,7 +17,7 @@
 void kf_certificate_measure_anew(struct kf_task *task, struct kf_certificate *certificate)
 {
     size_t free = task->problem.objective.free;
-    certificate->intercept.known = false;
+    certificate->intercept.known = certificate->classes.here = false;
     certificate->square = kf_square(kf_size(&task->problem) - free, task->iterate.x + free);
 }
 
@@ -179,6 +179,7 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
     double blur = kf_rounding_of_point(objective, task->iterate.x, j, factors, followed * slopes->moved_off, &tracked);
     kf_goal_drop(&certificate->goal, task, &task->iterate.view, j, blur);
     certificate->intercept.known = false;
+    kf_classes_leave(&certificate->classes, &task->problem, j, kf_slopes_known(certificate));
     if (kf_remembers_slopes(certificate))
         kf_points_close_gap(slopes->at, count, objective->outputs, j);
     if (modelled)

@@ -7,6 +7,7 @@
 #ifndef KF_CERTIFICATE_H
 #define KF_CERTIFICATE_H
 
+#include "certificate/class_curvature.h"
 #include "certificate/curvature.h"
 #include "certificate/goal.h"
 #include "certificate/intercept.h"
@@ -53,6 +54,7 @@ struct kf_certificate {
     struct kf_outcome now; /* the bound of x as it is, and the target */
     struct kf_goal goal;
     struct kf_curvature curvature;
+    struct kf_classes classes;     /* where there are several, and few coordinates */
     struct kf_intercept intercept; /* where an intercept is free */
 };
 

@@ -1,5 +1,6 @@
 /* Improving x where losses have several scores: Newton's steps, each solved no further than the target asks (optimum/products.h), from x as
- * it is. A step costs a pass, and the products of its direction two passes' time each, but no gradients. */
+ * it is, or with the inverse of a Hessian that the certificate has. A step costs a pass, and the products of its direction two passes' time
+ * each, but no gradients. */
 #include <math.h>
 
 #include "hold/hold.h"
@@ -26,6 +27,18 @@ static double share_for(double bound, double goal)
     return fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
 }
 
+/* Newton's direction: where the certificate has the inverse of a Hessian, of this x or the last, with that. Returns the squared decrement. */
+static double aim(struct kf_task *task, struct kf_hold *hold, double to)
+{
+    const struct kf_certificate *certificate = &hold->certificate;
+    double decrement =
+        kf_classes_aim(&certificate->classes, &task->problem, task->iterate.x, certificate->complete, hold->direction);
+    double share = share_for(standing(task, certificate), to * certificate->now.target);
+    return isnan(decrement) ? kf_products_aim(&hold->products, task, certificate->slopes.at, certificate->complete,
+                                              share, hold->direction)
+                            : decrement;
+}
+
 bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to)
 {
     struct kf_certificate *certificate = &hold->certificate;
@@ -40,9 +53,7 @@ bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, doubl
         if (!kf_remembers_slopes(certificate))
             kf_certificate_pass(task, certificate, NAN);
         kf_complete_gradient(objective, certificate->sum, task->iterate.x, certificate->complete);
-        double share = share_for(standing(task, certificate), to * certificate->now.target);
-        double decrement = kf_products_aim(&hold->products, task, certificate->slopes.at, certificate->complete, share,
-                                           hold->direction);
+        double decrement = aim(task, hold, to);
         if (!(decrement > 0) || !isfinite(decrement))
             return false;
         if (!kf_hold_advance(task, hold, decrement))

@@ -75,6 +75,9 @@ struct kf_loss {
     bool probabilities;
     /* The third derivative is at most this times the second; infinite where it is not bounded so. */
     double concordance;
+    /* Losses of several scores: where these move by s, the second derivative falls to no less than exp(-this (max s - min s)) times what it
+     * was; 0: not known. */
+    double range_concordance;
     /* For classes: a score on the right side that is larger costs nothing; infinite where every one costs something. */
     double settled;
     /* How the option names it where that is not the name alone: the scores come from a network, and the objective is not

@@ -114,6 +114,7 @@ const struct kf_loss kf_loss_softmax = {
     .slope_bound = softmax_slope_bound,
     .probabilities = true,
     .concordance = INFINITY,
+    .range_concordance = 1,
     .settled = INFINITY,
 };
 

@@ -222,11 +222,24 @@ static void conjugate_gradients(struct kf_products *products, const struct solve
     }
 }
 
+void kf_products_gauge(const struct kf_objective *objective, const double *x, double *direction)
+{
+    size_t outputs = objective->outputs, size = kf_dimension(objective);
+    centre(objective, direction);
+    for (size_t at = objective->free; at < size; at += outputs) {
+        double sum = 0;
+        for (size_t k = 0; k < outputs; k++)
+            sum += x[at + k];
+        for (size_t k = 0; k < outputs; k++)
+            direction[at + k] -= sum / (double)outputs;
+    }
+}
+
 double kf_products_aim(struct kf_products *products, struct kf_task *task, const double *slopes, const double *gradient,
                        double share, double *direction)
 {
     const struct kf_objective *objective = &task->problem.objective;
-    size_t size = kf_size(&task->problem), free = objective->free;
+    size_t size = kf_size(&task->problem);
     if (!KF_RESERVE(products->work, products->capacity, WORK_VECTORS * size + objective->slots + objective->outputs)) {
         task->problem.objective.memory_failed = true;
         return NAN;
@@ -248,10 +261,6 @@ double kf_products_aim(struct kf_products *products, struct kf_task *task, const
         solve.residual[k] = -gradient[k];
     centre(objective, solve.residual);
     conjugate_gradients(products, &solve, share * share * measure(&solve, gradient), direction);
-    /* The regularised coordinates' mean over the classes goes. */
-    kf_copy(&task->problem, solve.bent, task->iterate.x);
-    centre(objective, solve.bent);
-    for (size_t k = free; k < size; k++)
-        direction[k] += solve.bent[k] - task->iterate.x[k];
+    kf_products_gauge(objective, task->iterate.x, direction);
     return -kf_dot(size, gradient, direction);
 }

@@ -31,4 +31,7 @@ bool kf_products_suit(const struct kf_problem *problem);
 double kf_products_aim(struct kf_products *products, struct kf_task *task, const double *slopes, const double *gradient,
                        double share, double *direction);
 
+/* What a direction has the same for all classes is replaced by what takes x's own away: the optimum has none of it. */
+void kf_products_gauge(const struct kf_objective *objective, const double *x, double *direction);
+
 #endif
