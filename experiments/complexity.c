@@ -130,8 +130,12 @@ static int run_least(struct unit *unit, const struct sweep *sweep, uint64_t n, d
                                .seeds = quick ? 3 : 8,
                                .settled = n / 4,
                                .enough = epsilon};
-    struct search search = {
-        .unit = unit, .context = &run, .epsilon = epsilon, .first_alpha = sgd ? NAN : 0.5, .measure = measure_budget};
+    struct search search = {.unit = unit,
+                            .context = &run,
+                            .epsilon = epsilon,
+                            .first_alpha = sgd ? NAN : 0.5,
+                            .steps_most = 65536,
+                            .measure = measure_budget};
     struct budget best = least_budget(&search);
     if (search.code == EXIT_DONE)
         frame_add(&unit->frame, (double[]){epsilon, (double)n, best.fo, best.worst, best.inner, best.alpha});

@@ -4,8 +4,6 @@
 
 #include "toolkit/exit_code.h"
 
-#define STEPS_MOST 65536
-
 static bool meets(struct search *search, struct budget *budget)
 {
     search->code = search->measure(search, budget);
@@ -17,7 +15,8 @@ static struct budget least_steps(struct search *search, double alpha)
 {
     struct budget low = {.inner = 0}, high = {.inner = 1, .alpha = alpha};
     while (!meets(search, &high)) {
-        if (search->code != EXIT_DONE || high.inner >= STEPS_MOST || !unit_tick(search->unit, search->unit->share))
+        if (search->code != EXIT_DONE || high.inner >= search->steps_most ||
+            !unit_tick(search->unit, search->unit->share))
             return (struct budget){.fo = INFINITY};
         low = high;
         high.inner *= 2;

@@ -18,6 +18,7 @@ struct search {
     void *context;
     double epsilon;
     double first_alpha; /* NaN: the method has none */
+    double steps_most;  /* T beyond this is not tried */
     /* Fills the budget's fo and worst, the largest mean gap; that may be infinite as soon as it must exceed epsilon. Returns
      * an exit code. */
     int (*measure)(struct search *search, struct budget *budget);

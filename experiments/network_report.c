@@ -15,12 +15,10 @@ static const char *const names[NETWORK_METHODS] = {[NETWORK_SGD] = "sgd",
                                                    [NETWORK_SGD_DIVIDED] = "sgd, step 0.001/t",
                                                    [NETWORK_SGD_SCRATCH] = "sgd, each stage from scratch",
                                                    [NETWORK_OWN_SGD] = "sgd, step 0.05, T 100 (ours)",
-                                                   [NETWORK_OWN_LONGER] = "sgd, step 0.05, T 400 (ours)",
-                                                   [NETWORK_OWN_SVRG] = "svrg, 1 x 100 (ours)"};
+                                                   [NETWORK_OWN_LONGER] = "sgd, step 0.05, T 400 (ours)"};
 
 /* What is reported of: every unit, by stream, method and seed. */
 struct study {
-    const struct setting *setting;
     const struct unit *units;
 };
 
@@ -31,7 +29,7 @@ static const struct unit *units_of(const struct study *study, enum network_strea
         for (size_t m = 0; m < NETWORK_METHODS; m++) {
             if (s == stream && m == method)
                 return units;
-            units += network_seeds(study->setting, m);
+            units += network_seeds(m);
         }
     return NULL;
 }
@@ -40,7 +38,7 @@ static const struct unit *units_of(const struct study *study, enum network_strea
 static double over_seeds(const struct study *study, enum network_stream stream, enum network_method method,
                          double (*measure)(const struct frame *, enum network_column), enum network_column column)
 {
-    size_t seeds = network_seeds(study->setting, method);
+    size_t seeds = network_seeds(method);
     double sum = 0;
     for (size_t k = 0; k < seeds; k++)
         sum += measure(&units_of(study, stream, method)[k].frame, column) / (double)seeds;
@@ -76,7 +74,7 @@ static double mean(const struct study *study, enum network_stream stream, enum n
 static double at_stage(const struct study *study, enum network_stream stream, enum network_method method, size_t stage,
                        enum network_column column)
 {
-    size_t seeds = network_seeds(study->setting, method);
+    size_t seeds = network_seeds(method);
     double sum = 0;
     for (size_t k = 0; k < seeds; k++) {
         const struct frame *frame = &units_of(study, stream, method)[k].frame;
@@ -95,7 +93,7 @@ static void draw(const struct study *study, enum network_stream stream, enum net
     struct curve curves[NETWORK_METHODS];
     struct plot_series series[NETWORK_METHODS];
     for (size_t m = 0; m < NETWORK_METHODS; m++) {
-        size_t seeds = network_seeds(study->setting, m);
+        size_t seeds = network_seeds(m);
         curves[m] = curve_of(units_of(study, stream, m), seeds, NETWORK_STAGE, column);
         series[m] = curve_series(&curves[m], names[m]);
         if (seeds == 1)
@@ -120,7 +118,7 @@ static void write_table(const struct study *study, enum network_stream stream, s
                            "accuracy|final test accuracy");
     for (size_t m = 0; m < NETWORK_METHODS; m++) {
         double fo = last(study, stream, m, NETWORK_FO);
-        article_row(article, "%s|%zu|%.0f|%.0f|%.4g|%.4g|%.4f|%.4f", names[m], network_seeds(study->setting, m), fo,
+        article_row(article, "%s|%zu|%.0f|%.0f|%.4g|%.4g|%.4f|%.4f", names[m], network_seeds(m), fo,
                     fo / last(study, stream, m, NETWORK_STAGE), last(study, stream, m, NETWORK_LOSS),
                     mean(study, stream, m, NETWORK_LOSS), last(study, stream, m, NETWORK_TRAIN),
                     last(study, stream, m, NETWORK_TEST));
@@ -372,14 +370,15 @@ static void report_ascending(const struct study *study, size_t each, struct arti
 void network_report(const struct setting *setting, const struct unit *units, struct article *article)
 {
     struct network_size size = network_size(setting);
-    struct study study = {setting, units};
+    struct study study = {units};
     article_text(
         article,
         "A network 784-%zu-10 with ReLU and cross-entropy on %zu images%s, without a regulariser, with the "
         "paper's parameters: sgd step 0.001, T 1385; svrg step 0.05, 7 x 40; csvrg step 0.001, T 600, alpha 0.01. Its "
         "gradient at x_prev is remembered and not counted: only then are the FOs of csvrg and sgd equal, as the paper "
         "says they are. Nothing is convex here, so there is no gap; the loss is over the images so far. The paper does "
-        "not say all of what its sgd does, so it is read in %d ways. Bands are over the seeds; svrg has one.",
+        "not say all of what its sgd does, so it is read in %d ways. Bands are over the seeds, where there is more "
+        "than one.",
         size.hidden, 10 * size.each, setting->quick ? " (--quick)" : "", READINGS);
     if (!setting->data->path)
         article_text(

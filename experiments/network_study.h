@@ -15,7 +15,6 @@ enum network_method {
     NETWORK_SGD_SCRATCH,
     NETWORK_OWN_SGD,
     NETWORK_OWN_LONGER,
-    NETWORK_OWN_SVRG,
     NETWORK_METHODS
 };
 enum network_column { NETWORK_STAGE, NETWORK_FO, NETWORK_LOSS, NETWORK_TRAIN, NETWORK_TEST };
@@ -28,7 +27,7 @@ struct network_size {
 
 struct network_size network_size(const struct setting *setting);
 /* How many seeds a method gets; its units follow each other. */
-size_t network_seeds(const struct setting *setting, enum network_method method);
+size_t network_seeds(enum network_method method);
 
 int network_plan(struct plan *plan);
 void network_report(const struct setting *setting, const struct unit *units, struct article *article);

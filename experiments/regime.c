@@ -234,11 +234,12 @@ static int run(struct unit *unit)
         code = measure_by_itself(&problem, &best);
     } else if (code == EXIT_DONE) {
         /* the theory's alpha is a multiple of the cube root */
-        double first = problem.sparse ? fmin(0.5, 4 / cbrt((double)problem.n)) : NAN;
+        double root = cbrt((double)problem.n), first = problem.sparse ? fmin(0.5, 4 / root) : NAN;
         struct search search = {.unit = unit,
                                 .context = &problem,
                                 .epsilon = problem.epsilon,
                                 .first_alpha = first,
+                                .steps_most = problem.sparse ? 64 * root : 65536,
                                 .measure = measure_budget};
         best = least_budget(&search);
         code = search.code;

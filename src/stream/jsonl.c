@@ -357,8 +357,10 @@ static keepfit_status take_object(struct place *place, size_t path, size_t depth
     while (status == KEEPFIT_OK) {
         skip_blanks(place);
         status = take_member(place, path, depth);
+        if (status != KEEPFIT_OK)
+            break;
         skip_blanks(place);
-        if (status == KEEPFIT_OK && *place->at != ',')
+        if (*place->at != ',')
             return expect(place, '}', "a comma or }");
         place->at++;
     }
@@ -376,7 +378,8 @@ static keepfit_status read_line(struct jsonl *reader, const struct kf_line *line
     if (!KF_RESERVE(reader->text, reader->text_capacity, longest))
         return kf_fail_memory(error);
     keepfit_status status = take_object(&place, 0, 1);
-    skip_blanks(&place);
+    if (status == KEEPFIT_OK)
+        skip_blanks(&place);
     return status == KEEPFIT_OK && *place.at ? FAIL(&place, place.at, "something follows the object") : status;
 }
 
@@ -385,6 +388,8 @@ static keepfit_status check_others(const struct jsonl *reader, const struct kf_l
 {
     const struct kf_columns *columns = &reader->rows.columns;
     const struct kf_input *input = reader->rows.input;
+    if (!columns->count)
+        return KF_FAIL_ROW(reader->rows.input, line, line->text, error, "no line up to here has a value");
     bool target =
              columns->target != KF_NO_COLUMN && input->wanted.targets && reader->seen[columns->target] != reader->row,
          weight = columns->weight != KF_NO_COLUMN && reader->seen[columns->weight] != reader->row;

@@ -18,6 +18,7 @@ struct findings {
     size_t stages, certified, shorter; /* K clearly below R */
     size_t finite;                     /* bounds */
     size_t reach, share, below, missed;
+    size_t carried, beyond; /* stages with leverages of an older Hessian; points whose leverage is more than they say */
 };
 
 static void leave_out_zeros(struct cloud *cloud, size_t j)
@@ -96,6 +97,17 @@ static void draw_direction(struct kf_random *random, const struct kf_hold *hold,
         v[k] = kind % 3 == 1 ? k == only : kf_random_normal(random);
 }
 
+/* No leverage is more than what is known of it says (Lemma 12), of whatever Hessian that is. */
+static void look_at_leverages(const struct kf_problem *problem, const struct kf_curvature *curvature,
+                              struct findings *found)
+{
+    const struct kf_leverages *leverages = &curvature->leverages;
+    found->carried += leverages->inflation > 1 + 1e-6;
+    for (size_t j = 0; j < leverages->known; j++)
+        found->beyond += leverages->of[j] >= 0 &&
+                         kf_leverage(curvature, problem, j) > leverages->of[j] * leverages->inflation * (1 + 1e-9);
+}
+
 /* sum k_j R_j (a_j.v)^2/W0 <= K v'H v, and the Hessian at x is at least c H. */
 static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct findings *found)
 {
@@ -107,6 +119,7 @@ static void look_at_hessian(struct kf_random *random, keepfit_fit *fit, struct f
     if (!kf_is_certified(curvature) || curvature->points == 0) /* all that were in it have left */
         return;
     found->certified++;
+    look_at_leverages(&task->problem, curvature, found);
     found->shorter += curvature->leverages.reach < 0.9 * sqrt(curvature->leverages.largest);
     for (size_t j = 0; j < curvature->points; j++) {
         inside[j] = curvature->leverages.of[j] >= 0 ? hold->certificate.curvature.curves.of[j] : 0;
@@ -178,8 +191,11 @@ static void test_stream(struct tap *tap, enum kind kind, const char *options, in
     tap_check(tap, found.reach == 0 && (limited || found.shorter > (kind == FEW ? 0 : found.certified / 4)),
               "%s%s: scores reach no farther in the mean than K says (%zu of %zu Hessians, K below R in %zu)",
               kinds[kind], options, found.reach, found.certified, found.shorter);
-    tap_check(tap, found.share == 0, "%s%s: the Hessian where x has gone is at least the share that is told (%zu)",
+    tap_check(tap, found.share == 0, "%s%s: the Hessian where x has gone is at least the share that is said (%zu)",
               kinds[kind], options, found.share);
+    tap_check(tap, found.beyond == 0 && (limited || kind == RARE || found.carried > 0),
+              "%s%s: no leverage is more than what an older Hessian says of it (%zu; %zu stages have such)",
+              kinds[kind], options, found.beyond, found.carried);
     tap_check(tap, found.below == 0 && (limited || found.missed == 0),
               "%s%s: the bound is not below the gap and within epsilon at %zu stages (%zu, %zu)", kinds[kind], options,
               found.stages, found.below, found.missed);
