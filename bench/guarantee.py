@@ -383,7 +383,7 @@ def class_streams():
 def part_classes(folder):
     say("Softmax with an intercept, lambda 1e-3, absolute epsilon, `auto`; rows are drawn with seed 1 but for the digits, which are in their order. Time is the")
     say("processor's, reading included. Stages")
-    say("without a bound are those at which classes of a point or two can be told apart by columns that cost nothing.")
+    say("without a bound are among the first, when columns that cost nothing tell classes of a point or two apart.")
     say()
     head("data", "points", "features", "classes", "epsilon", "FOs a stage", "us a point", "largest bound", "missed", "without a bound")
     for name, rows, labels in class_streams():
