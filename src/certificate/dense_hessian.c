@@ -376,6 +376,8 @@ static void dense_archive(struct kf_hessian *hessian, bool factor, bool matrix, 
 {
     if (archive->version >= KF_VERSION_WITH_ROUNDING)
         kf_archive_reals(archive, hessian->peak, hessian->size);
+    for (size_t k = 0; k < hessian->size && archive->status == KEEPFIT_OK; k++)
+        kf_archive_require(archive, !(hessian->peak[k] < 0));
     if (factor)
         archive_matrix(hessian, hessian->factor, archive);
     if (matrix)

@@ -29,7 +29,8 @@ bool kf_verified_factor(const struct kf_square *matrix, const double *margin)
     assert(matrix->size <= matrix->stride);
     for (size_t k = 0; k < matrix->size; k++) {
         double *diagonal = &matrix->numbers[k * matrix->stride + k];
-        assert(!(margin[k] < 0)); /* what is taken off may only make it smaller */
+        if (!(margin[k] >= 0)) /* what is taken off may only make it smaller; a damaged snapshot's may be anything */
+            return false;
         /* Its own factor, and the few operations that may have made it of other matrices. */
         *diagonal -= margin[k] + kf_margin(matrix->size, (double)matrix->size + 8, fabs(*diagonal)) + KF_UNDERFLOW;
         if (!(*diagonal > 0))

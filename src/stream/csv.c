@@ -295,11 +295,16 @@ bool kf_csv_join(struct kf_csv *reader, struct kf_line *line, size_t *lines)
     size_t first = held->next - 1, used = 0;
     bool closed = false;
     for (size_t k = 0; k < *lines || !closed; k++) {
-        if (first + k >= held->count && !kf_held_fetch(held, &reader->lines))
+        bool there = first + k < held->count || kf_held_fetch(held, &reader->lines);
+        reader->no_memory |= held->status == KEEPFIT_NO_MEMORY;
+        if (!there)
             return false;
         struct kf_line more = kf_held_show(held, first + k);
         closed = k >= *lines && strchr(more.text, '"');
-        if (used + (size_t)(more.end - more.text) > JOINED_MOST || !append(reader, &used, &more))
+        if (used + (size_t)(more.end - more.text) > JOINED_MOST)
+            return false;
+        reader->no_memory |= !append(reader, &used, &more);
+        if (reader->no_memory)
             return false;
         if (closed)
             *lines = k + 1;
@@ -331,6 +336,8 @@ static keepfit_status read_joined(struct kf_csv *reader, struct kf_line line, ke
     first = reader->held.next - 1;
     while (reader->open_quote) {
         if (!kf_csv_join(reader, &line, &lines)) {
+            if (reader->no_memory)
+                return kf_fail_memory(error);
             line = kf_held_show(&reader->held, first);
             return read_row(reader, &line, point, error);
         }

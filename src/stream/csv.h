@@ -17,6 +17,7 @@ struct kf_csv {
     size_t text_capacity;
     struct kf_held held;
     bool open_quote; /* of the line that failed */
+    bool no_memory;  /* to join it with those behind it */
     bool typed;
     bool mixed;    /* the first line has names and numbers */
     bool numbered; /* no line has names */

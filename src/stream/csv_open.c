@@ -224,6 +224,10 @@ static keepfit_status choose_types(struct kf_csv *reader, bool asked, keepfit_er
     }
     if (!said)
         see_rows(reader, sights);
+    if (reader->no_memory) {
+        free(sights);
+        return kf_fail_memory(error);
+    }
     reader->typed = asked || !are_all_numeric(reader, sights);
     if (!reader->typed && reader->numbered)
         kf_columns_forget_names(columns);
@@ -272,6 +276,8 @@ static keepfit_status begin_rows(struct kf_csv *reader, struct kf_line line, kee
         kf_columns_free(&reader->columns);
         status = read_first(reader, &line, &named, error);
     }
+    if (reader->no_memory)
+        return kf_fail_memory(error);
     if (status != KEEPFIT_OK)
         return status;
     bool header = options->header == KF_HEADER_YES || (options->header == KF_HEADER_AUTO && named);

@@ -91,6 +91,9 @@ void operations_begin(void)
     static const char rows[] = "1 1:0.5 3:-2\n-1 2:1\n1 1:1 2:-1 7:3\n-1 5:0.25 9:1.5\n-1 1:1e-5\n1 3:2\n";
     static const char table[] = "a,\"b\",y\n1,2,1\n2,1,-1\n3,0.5,1\n-1,2,-1\n";
     static const char named[] = "b,a,kind\n1,2,ok\n2,1,no\n3,0.5,ok\n-1,2,no\n";
+    static const char typed[] =
+        "id,t,c,n,y\ne1,2024-01-02,\"a\nb\",1.5,yes\ne2,NA,\"c \"\"d\"\"\",,no\ne3,2024-02-03,e f,3,yes\n";
+    static const char lines[] = "{\"a\":{\"b\":\"x\"},\"n\":1,\"y\":0}\n{\"a\":{\"b\":\"\\u00e4\"},\"y\":1}\n";
     static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 0, 3, 4, 0, 6, 7, 8};
     static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 0};
     folder = mkdtemp(folders[0]) ? folders[0] : mkdtemp(folders[1]);
@@ -99,6 +102,8 @@ void operations_begin(void)
     write_gzip("rows.svm.gz", rows, sizeof rows - 1);
     write_file("table.csv", table, sizeof table - 1);
     write_file("named.csv", named, sizeof named - 1);
+    write_file("typed.csv", typed, sizeof typed - 1);
+    write_file("lines.jsonl", lines, sizeof lines - 1);
     TAP_NEED(mkfifo(operations_path("pipe"), 0600) == 0);
     write_npy("rows.npy", "(3, 2)", (const unsigned char *)"\1\2\3\4\5\6", 6);
     write_npy("targets.npy", "(3,)", (const unsigned char *)"\0\1\0", 3);
