@@ -10,6 +10,8 @@
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
 
+/* A new Hessian brings the bound down by less than this, besides the room. */
+#define CRAMPED_TO 1.2 /* speed: bench/tuning.md */
 /* Of the model's error, as a share of x's move. */
 #define DOUBT_LEAST 0.02 /* speed: bench/tuning.md */
 #define DOUBT_MOST 1.0   /* speed: bench/tuning.md */
@@ -295,6 +297,16 @@ bool kf_certificate_refine(const struct kf_task *task, struct kf_certificate *ce
 {
     bool of_x = certificate->gradient == KF_GRADIENT_REMEMBERED;
     return kf_curvature_refine(&certificate->curvature, task, of_x ? certificate->slopes.at : NULL);
+}
+
+bool kf_certificate_is_cramped(const struct kf_task *task, const struct kf_certificate *certificate)
+{
+    const struct kf_curvature *curvature = &certificate->curvature;
+    struct kf_tracked tracked = kf_certificate_tracked(certificate);
+    if (!kf_is_certified(curvature))
+        return true;
+    double c = kf_curvature_shrinkage(curvature, &task->problem, curvature->since.stretch);
+    return kf_curvature_decrement(curvature, task, &tracked) <= CRAMPED_TO * 2 * c * certificate->now.target;
 }
 
 double kf_certificate_aim(struct kf_task *task, struct kf_certificate *certificate, double *direction)

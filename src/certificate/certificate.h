@@ -128,6 +128,8 @@ keepfit_status kf_certificate_anchor(struct kf_task *task, struct kf_certificate
 void kf_certificate_certify(struct kf_task *task, struct kf_certificate *certificate);
 /* A closer look at what has become of its curvatures. False: nothing new. */
 bool kf_certificate_refine(const struct kf_task *task, struct kf_certificate *certificate);
+/* Whether it is only for want of room around x that the Hessian proves too little. */
+bool kf_certificate_is_cramped(const struct kf_task *task, const struct kf_certificate *certificate);
 /* Newton's direction at x with the Hessian at hand. Returns the squared decrement, what it promises twice. */
 double kf_certificate_aim(struct kf_task *task, struct kf_certificate *certificate, double *direction);
 /* How many times more the gradient's norm alone would allow the gap to be than what bounds go by. */

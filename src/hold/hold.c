@@ -10,6 +10,8 @@
 
 /* A solve goes on to this share of the target, so that it lasts for some stages; early on nothing does. */
 #define SOLVE_TO 0.25 /* speed: bench/tuning.md */
+/* Steps that promise more than this multiple of the target cross kinks. */
+#define KINKS_FROM 4.0 /* speed: bench/tuning.md */
 /* Where a new H alone brings the bound down to this, x is held on. */
 #define HELD_TO 0.7    /* speed: bench/tuning.md */
 #define ROUNDS_MOST 60 /* safety: an end; then the general solver */
@@ -60,6 +62,9 @@ static bool must_anchor(const struct kf_task *task, struct kf_hold *hold)
     if (hold->reuse && kf_is_modelled(certificate) && certificate->slopes.matching)
         return is_outnumbered(&task->problem, &certificate->curvature,
                               kf_hold_is_cheap(&task->problem) ? GROWTH_MODELLED : GROWTH_MOST);
+    if (kf_curvature_recentres(&task->problem) &&
+        !kf_is_limited(&task->problem)) /* for steps it serves beyond its ball */
+        return !hold->reuse || is_outnumbered(&task->problem, &certificate->curvature, GROWTH_MOST);
     return !hold->reuse || kf_hold_is_outgrown(task, hold);
 }
 
@@ -72,7 +77,14 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
 
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    return kf_remembers_slopes(&hold->certificate) && (kf_hold_is_cheap(problem) || kf_curvature_recentres(problem));
+    return kf_remembers_slopes(&hold->certificate) && kf_hold_is_cheap(problem);
+}
+
+/* Whether a step that promised so much has crossed kinks: what H has beyond them is no guide. */
+static bool is_among_kinks(const struct kf_task *task, const struct kf_hold *hold, double decrement)
+{
+    return kf_curvature_recentres(&task->problem) && kf_remembers_slopes(&hold->certificate) &&
+           decrement > KINKS_FROM * hold->certificate.now.target;
 }
 
 /* Makes the bounds ready, once a step promises so little that they may hold. */
@@ -208,10 +220,11 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
     const struct kf_outcome *now = &certificate->now;
     uint64_t pass = task->problem.points.count;
     double before = INFINITY;
-    bool recentred = recentre(task, hold);
+    bool near = kf_curvature_recentres(&task->problem) && kf_is_certified(&certificate->curvature);
+    bool recentred = kf_certificate_is_cramped(task, certificate) && recentre(task, hold);
     if (recentred && kf_certificate_reaches(task, certificate, HELD_TO))
         return true;
-    bool fresh = has_cheap_hessian(&task->problem, hold) && !recentred;
+    bool fresh = has_cheap_hessian(&task->problem, hold) && !recentred && !near;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         double decrement;
         if (!aim(task, hold, fresh, before, &decrement))
@@ -235,7 +248,8 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
         recentred = decrement < CERTIFY_BELOW * now->target && recentre(task, hold);
         if (recentred && is_enough(task, hold))
             return true;
-        fresh = !recentred && (!hold->reuse || has_cheap_hessian(&task->problem, hold));
+        fresh = !recentred &&
+                (!hold->reuse || has_cheap_hessian(&task->problem, hold) || is_among_kinks(task, hold, decrement));
         before = recentred ? INFINITY : decrement;
     }
     return now->bound <= now->target;
