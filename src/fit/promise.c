@@ -106,7 +106,7 @@ static double little_toil(const keepfit_fit *fit)
 static double part_of_toil(const keepfit_fit *fit)
 {
     double halvings = fmin((double)fit->account.patience.failures, HALVINGS_MOST);
-    return fmax(whole_toil(fit) * exp2(-halvings), little_toil(fit));
+    return fmax(ldexp(whole_toil(fit), -(int)halvings), little_toil(fit));
 }
 
 void kf_fit_limit_toil(keepfit_fit *fit)

@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/logarithm.h"
 #include "iterate/step.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
@@ -82,7 +83,7 @@ static uint64_t steps_needed(struct kf_task *task, struct sgd *sgd)
     double steps = 0, next = 1;
     while (next > steps) { /* ascends to the smallest T >= ratio * (1 + ln(T+1)) */
         steps = next;
-        next = ceil(ratio * (1 + log(steps + 1)));
+        next = ceil(ratio * (1 + kf_log1p(steps)));
     }
     return steps < 1e15 ? (uint64_t)steps : (uint64_t)1e15;
 }

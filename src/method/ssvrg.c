@@ -60,6 +60,15 @@ static void begin_round(struct kf_task *task, struct kf_ssvrg *ssvrg)
     kf_drift_recompute(task, 0, NULL);
 }
 
+/* GROWTH^round; pow of the C library is not the same on every processor. */
+static double growth_until(uint64_t round)
+{
+    double growth = 1;
+    for (; round > 0 && isfinite(growth); round--)
+        growth *= GROWTH;
+    return growth;
+}
+
 static void gather(struct kf_task *task, struct kf_ssvrg *ssvrg)
 {
     size_t newest = task->problem.points.count - 1;
@@ -70,7 +79,7 @@ static void gather(struct kf_task *task, struct kf_ssvrg *ssvrg)
     kf_drift_add(task, 1, newest, factors);
     ssvrg->gathered++;
     bool known = kf_constant_smoothness(&task->problem) > 0; /* a stream may begin with empty rows */
-    if (known && (double)ssvrg->gathered >= condition_of(&task->problem) * pow(GROWTH, (double)ssvrg->round))
+    if (known && (double)ssvrg->gathered >= condition_of(&task->problem) * growth_until(ssvrg->round))
         ssvrg->left = draw_steps(task, ssvrg);
 }
 

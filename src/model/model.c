@@ -162,8 +162,8 @@ keepfit_status keepfit_model_probabilities(const keepfit_model *model, const dou
     if (!model->loss->probabilities)
         return KEEPFIT_USAGE;
     if (model->loss->targets == KF_TWO_CLASSES && model->classes == 2) {
-        probabilities[0] = 1 / (1 + exp(scores[0]));
-        probabilities[1] = 1 / (1 + exp(-scores[0]));
+        probabilities[0] = kf_logistic_tail(scores[0], 1);
+        probabilities[1] = kf_logistic_tail(-scores[0], 1);
         return KEEPFIT_OK;
     }
     if (model->classes == 1)
@@ -173,7 +173,7 @@ keepfit_status keepfit_model_probabilities(const keepfit_model *model, const dou
     for (size_t k = 1; k < model->classes; k++)
         top = scores[k] > scores[top] ? k : top;
     for (size_t k = 0; k < model->classes; k++)
-        sum += probabilities[k] = exp(scores[k] - scores[top]);
+        sum += probabilities[k] = kf_exp_any(scores[k] - scores[top]);
     for (size_t k = 0; k < model->classes; k++)
         probabilities[k] /= sum;
     return KEEPFIT_OK;
