@@ -14,11 +14,10 @@
 #include "problem/costs.h"
 
 /* More coordinates are not worth their square a point. */
-#define SIZE_MOST 128   /* speed: bench/tuning.md */
+#define SIZE_MOST 128   /* safety: room on the stack */
 #define CLASSES_MOST 32 /* safety: room on the stack */
-/* M is made anew, where it does not do, when the weight has grown by more, or more of it has left. */
+/* M is made anew, where it does not do, when the weight has grown by more, or as much of it has left. */
 #define GROWTH_MOST 1.1 /* speed: bench/tuning.md */
-#define LOST_MOST 0.05  /* speed: bench/tuning.md */
 /* Vectors behind M: widths, and two to work with. */
 #define VECTORS 3 /* safety: room */
 
@@ -38,7 +37,7 @@ bool kf_classes_suit(const struct kf_problem *problem)
 bool kf_classes_serve(const struct kf_classes *classes, const struct kf_problem *problem)
 {
     return classes->made && classes->here && classes->size == kf_size(problem) &&
-           problem->objective.weight_total <= GROWTH_MOST * classes->weight && classes->lost <= LOST_MOST;
+           problem->objective.weight_total <= GROWTH_MOST * classes->weight && classes->lost <= GROWTH_MOST - 1;
 }
 
 static bool reserve(struct kf_classes *classes, size_t size)

@@ -23,7 +23,7 @@
  * Hessians takes less, and loses a little. */
 #define COMPARED_TIMES 3.0 /* speed: bench/tuning.md */
 /* No more of H is left out for single points. */
-#define LEFT_OUT_MOST 0.5 /* speed: bench/tuning.md */
+#define LEFT_OUT_MOST 0.5 /* safety: half of it stays */
 /* Where what is left out was so much of H that rounding in it counts as so many times more for the rest, H is made again without. */
 #define WORN_FROM 1024.0 /* safety: 10 digits of 53 */
 

@@ -21,7 +21,7 @@
 #include "problem/costs.h"
 
 /* Points are left out by their room_j/R_j, in steps of a bin; those beyond the last are always in H. */
-#define BINS 64        /* speed: bench/tuning.md */
+#define BINS 64        /* safety: room on the stack */
 #define BINS_A_UNIT 16 /* speed: bench/tuning.md */
 /* With less than this left of the radius, times what N is at the target, a new H is worth its while. */
 #define RADIUS_LEFT 1.0 /* speed: bench/tuning.md */

@@ -24,6 +24,11 @@
 /* Passes are rare with no more gradients than this for each point that is present, so far. */
 #define KF_HOLD_RARE_MOST 20 /* speed: bench/tuning.md */
 
+/* A solve goes on to this share of the target, so that it lasts for some stages; early on nothing does. */
+#define KF_HOLD_SOLVE_TO 0.25 /* speed: bench/tuning.md */
+/* Where losses are made of pieces, steps that promise more than this multiple of the target cross kinks. */
+#define KF_HOLD_KINKS_FROM 4.0 /* safety: far from the target; from half to double nothing moves */
+
 struct kf_hold {
     bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */
     double *direction;
@@ -68,7 +73,11 @@ bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *ho
 bool kf_hold_advance(struct kf_task *task, struct kf_hold *hold, double decrement);
 /* Where losses are made of pieces: how far along the direction g falls. 1 for others, and where the step promises little. */
 double kf_hold_search(struct kf_task *task, struct kf_hold *hold, double decrement);
-/* Steps until the bound is that share of the target; where nothing is proved, an estimate. False: they lead nowhere, or not cheaply. */
+/* To what share of the target a stage is solved. */
+double kf_hold_share(const struct kf_task *task, const struct kf_hold *hold);
+/* Newton's steps with a Hessian until the bound is that share of the target. False: they lead nowhere. */
+bool kf_hold_improve(struct kf_task *task, struct kf_hold *hold);
+/* The same without a Hessian. Where nothing is proved, an estimate is brought down so far. False: not cheaply, too. */
 bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to);
 
 #endif

@@ -8,12 +8,10 @@
 #include "kernels/kernels.h"
 #include "problem/costs.h"
 
-/* Steps that promise less than this multiple of the target cross few kinks. */
-#define NEAR 4.0 /* speed: bench/tuning.md */
 /* A length is good where the slope is this share of what it is at x, up or down. */
-#define FLAT 0.1       /* speed: bench/tuning.md */
-#define TRIES_MOST 20  /* speed: bench/tuning.md */
-#define DOUBLED_MOST 8 /* speed: bench/tuning.md */
+#define FLAT 0.1       /* safety: any share below a half ends; Wolfe's condition */
+#define TRIES_MOST 20  /* safety: an end */
+#define DOUBLED_MOST 8 /* safety: an end; 256 steps are far enough */
 
 /* Scores of all points, at x and of the direction; and the regulariser's part of the slope, first + second * length. */
 struct line {
@@ -75,7 +73,8 @@ double kf_hold_search(struct kf_task *task, struct kf_hold *hold, double decreme
     const struct kf_problem *problem = &task->problem;
     const struct kf_objective *objective = &problem->objective;
     size_t count = problem->points.count, free = objective->free, size = kf_size(problem);
-    if (!kf_is_single(objective) || !objective->loss->piece || decrement < NEAR * hold->certificate.now.target)
+    if (!kf_is_single(objective) || !objective->loss->piece ||
+        decrement < KF_HOLD_KINKS_FROM * hold->certificate.now.target)
         return 1;
     if (!KF_RESERVE(hold->scores, hold->scores_capacity, 2 * count)) {
         task->problem.objective.memory_failed = true;

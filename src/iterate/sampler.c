@@ -4,7 +4,7 @@
 #include <assert.h>
 #include "objective/deferred.h"
 
-#define AHEAD 8 /* speed: bench/tuning.md */
+#define AHEAD 8 /* safety: room; a few rows */
 
 /* Draws one more, and asks for its place; the row of one drawn earlier is asked for when its place has had time to come. */
 static void draw_ahead(struct kf_task *task)

@@ -39,7 +39,7 @@
 #define STEPS_IDLE 100000 /* safety: an end */
 #define WALKS_IDLE 8      /* safety: an end */
 #define WORTH_WHILE 0.99  /* safety: an end */
-#define PASSES_MOST 4     /* speed: bench/tuning.md; a round */
+#define PASSES_MOST 4     /* safety: an end; a round */
 /* A round that ends this much worse than it began went astray. */
 #define GONE_ASTRAY 1e3    /* safety: diverging */
 #define USUAL_SHARE 0.75   /* speed: bench/tuning.md */

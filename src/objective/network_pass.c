@@ -12,7 +12,7 @@
 #include "objective/network.h"
 
 #define BLOCK 256      /* speed: bench/tuning.md */
-#define WORK_LEAST 1e6 /* speed: bench/tuning.md; products of two numbers a thread, at least */
+#define WORK_LEAST 1e6 /* safety: a thread is worth starting then; products of two numbers a thread, at least */
 
 struct block {
     const struct kf_objective *objective;

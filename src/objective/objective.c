@@ -157,7 +157,7 @@ double kf_regulariser(const struct kf_objective *objective, const double *x)
     return objective->lambda * kf_square(kf_dimension(objective) - objective->free, x + objective->free);
 }
 
-#define BLOCK 256 /* speed: bench/tuning.md */
+#define BLOCK 256 /* safety: room on the stack */
 
 /* The losses of points first .. first+count-1, at most BLOCK of them. */
 static void find_values(struct kf_objective *objective, const double *x, size_t first, size_t count, double *values)

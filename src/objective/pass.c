@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 
-#define CHUNKS_MOST 32   /* speed: bench/tuning.md */
+#define CHUNKS_MOST 32   /* safety: room; threads beyond do not help */
 #define WORK_LEAST 65536 /* speed: bench/tuning.md; stored values a chunk, at least */
 
 struct pass {

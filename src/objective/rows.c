@@ -6,9 +6,9 @@
 #include "base/memory.h"
 
 /* So many slots of a matrix at least, KF_TILE columns of them, are at hand at a time: 32 kB. */
-#define BAND 64       /* speed: bench/tuning.md */
-#define BANDS_MOST 16 /* speed: bench/tuning.md */
-#define AT_ONCE 256   /* speed: bench/tuning.md */
+#define BAND 64       /* safety: room in the first cache */
+#define BANDS_MOST 16 /* safety: room on the stack */
+#define AT_ONCE 256   /* safety: room on the stack */
 /* Slots whose columns are asked for before they are needed. */
 #define AHEAD 4 /* speed: bench/tuning.md */
 

@@ -7,7 +7,6 @@
 #include "optimum/standing.h"
 
 #define ROUNDS_MOST 100000 /* safety: an end */
-#define CHECK_EVERY 10     /* speed: bench/tuning.md */
 #define ROUNDING 1e-15     /* safety: a proved gap of this share of the scale is as good as none */
 
 struct point {
@@ -72,7 +71,7 @@ bool kf_accelerated(struct kf_task *task, double target, struct kf_standing *at,
     for (long round = 0; round < ROUNDS_MOST && still < 5; round++) {
         if (kf_standing_spent(task, target, 3))
             break;
-        if (round % CHECK_EVERY == 0) {
+        if (round % KF_CHECK_EVERY == 0) {
             kf_standing_measure(task, at);
             if (at->bound <= fmax(target, ROUNDING * kf_standing_scale(at)))
                 return true;

@@ -16,7 +16,7 @@
 #define BALL_NEAR 1e-6       /* safety: the rest is one exact step */
 #define FACTORS_MOST 300     /* safety: an end; then the other way */
 /* A projected step has to gain this share of what its slope promises. */
-#define GAIN_LEAST 0.1 /* speed: bench/tuning.md */
+#define GAIN_LEAST 0.1 /* safety: any share below a half ends; Armijo's condition */
 
 /* Factor of H with `ridge` on the coordinates that are not free, and those of `held` taken out. */
 static bool factorise(struct kf_quadratic *quadratic, size_t free, double ridge, const double *held)

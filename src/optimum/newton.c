@@ -10,7 +10,7 @@
 /* Once the model promises less than this share of the scale, the next step is the last: Newton doubles the digits. */
 #define LAST_STEP 1e-15 /* safety: rounding */
 /* The quadratic model is minimised inside a domain to this share of the target. */
-#define MODEL_TO 0.1  /* speed: bench/tuning.md */
+#define MODEL_TO 0.1  /* safety: little beside the target */
 #define FLATTEST 1e-6 /* safety: the line search says how far */
 
 /* H[lower] += curve * a a', for a sparse row of a one-output model. */

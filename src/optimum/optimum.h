@@ -10,7 +10,7 @@
 #include "optimum/quadratic_solver.h"
 
 #define KF_DENSE_MOST 1500 /* safety: as H of the proofs, certificate/dense_hessian.c */
-#define KF_COLUMNS 64      /* speed: bench/tuning.md */
+#define KF_COLUMNS 64      /* safety: room; a block of columns */
 
 /* Score curvatures, each times its point's weight, and room for rows on their way into a Hessian. */
 struct kf_curves {

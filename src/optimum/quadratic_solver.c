@@ -15,7 +15,6 @@
 #define VECTORS (sizeof(((struct kf_quadratic *)0)->vector) / sizeof(double *))
 /* The stage's work may be over sooner. */
 #define ROUNDS_MOST 30000 /* safety: an end */
-#define CHECK_EVERY 8     /* speed: bench/tuning.md */
 /* What is added to a diagonal that has no factor: first these shares of its own numbers, so that columns of any size get what they need, and
  * from 1 on of the largest. */
 #define RIDGE_FIRST 1e-15  /* safety: rounding */
@@ -180,7 +179,7 @@ static void minimise_inside(struct kf_quadratic *quadratic, struct kf_task *task
     memcpy(ahead, y, size * sizeof *y);
     for (long round = 0; round < ROUNDS_MOST && still < 5 && kf_toil_left(task); round++) {
         kf_spend(&task->stage, kf_cost_product((double)size));
-        if (enough > 0 && round % CHECK_EVERY == 0 && bound_at(quadratic, task, c, mu, y) <= enough)
+        if (enough > 0 && round % KF_CHECK_EVERY == 0 && bound_at(quadratic, task, c, mu, y) <= enough)
             return;
         kf_quadratic_product(quadratic, ahead, gradient);
         kf_add(size, 1, c, gradient);

@@ -6,6 +6,9 @@
 
 #include "iterate/task.h"
 
+/* So many rounds of a solver are between two looks at whether it is done. */
+#define KF_CHECK_EVERY 8 /* safety: a look costs about a round; from half to double nothing moves */
+
 struct kf_quadratic {
     double *hessian; /* size x size, lower triangle */
     double *factor;  /* its Cholesky factor */
