@@ -35,15 +35,16 @@ static double bound_with_intercept(struct kf_task *task, struct kf_certificate *
 /* Several classes with few coordinates; the gradient is complete. Infinite where nothing is proved. */
 static double bound_of_classes(struct kf_task *task, struct kf_certificate *certificate, double enough)
 {
-    struct kf_classes *classes = &certificate->classes;
+    struct kf_class_curvature *classes = &certificate->classes;
     const struct kf_problem *problem = &task->problem;
-    if (!kf_classes_suit(problem) || !kf_remembers_slopes(certificate))
+    if (!kf_class_curvature_suit(problem) || !kf_remembers_slopes(certificate))
         return INFINITY;
-    double bound = kf_classes_bound(classes, problem, task->iterate.x, certificate->complete, task->vectors.doubt);
-    if (bound <= enough || kf_classes_serve(classes, problem))
+    double bound =
+        kf_class_curvature_bound(classes, problem, task->iterate.x, certificate->complete, task->vectors.doubt);
+    if (bound <= enough || kf_class_curvature_serve(classes, problem))
         return bound;
-    kf_classes_gather(classes, task, certificate->slopes.at);
-    return kf_classes_bound(classes, problem, task->iterate.x, certificate->complete, task->vectors.doubt);
+    kf_class_curvature_gather(classes, task, certificate->slopes.at);
+    return kf_class_curvature_bound(classes, problem, task->iterate.x, certificate->complete, task->vectors.doubt);
 }
 
 /* From the norm of a gradient that is off by something; it is complete. Infinite where an intercept is free. */

@@ -142,7 +142,8 @@ keepfit_status kf_certificate_take(struct kf_task *task, struct kf_certificate *
     objective->type->add(objective, 1, newest, factors, certificate->sum);
     struct kf_tracked tracked = kf_certificate_tracked(certificate);
     double blur = kf_rounding_of_point(objective, task->iterate.x, newest, factors, 0, &tracked);
-    certificate->curvature.since.blur = fmax(certificate->curvature.since.blur, blur);
+    if (certificate->curvature.phase != KF_PHASE_NONE)
+        certificate->curvature.since.blur = fmax(certificate->curvature.since.blur, blur);
     if (!remember_slopes(task, certificate, factors))
         return kf_fail_memory(error);
     kf_goal_take(&certificate->goal, task, loss, blur);
@@ -181,7 +182,7 @@ void kf_certificate_leave(struct kf_task *task, struct kf_certificate *certifica
     double blur = kf_rounding_of_point(objective, task->iterate.x, j, factors, followed * slopes->moved_off, &tracked);
     kf_goal_drop(&certificate->goal, task, &task->iterate.view, j, blur);
     certificate->intercept.known = false;
-    kf_classes_leave(&certificate->classes, &task->problem, j, kf_slopes_known(certificate));
+    kf_class_curvature_leave(&certificate->classes, &task->problem, j, kf_slopes_known(certificate));
     if (kf_remembers_slopes(certificate))
         kf_points_close_gap(slopes->at, count, objective->outputs, j);
     if (modelled)

@@ -54,8 +54,8 @@ struct kf_certificate {
     struct kf_outcome now; /* the bound of x as it is, and the target */
     struct kf_goal goal;
     struct kf_curvature curvature;
-    struct kf_classes classes;     /* where there are several, and few coordinates */
-    struct kf_intercept intercept; /* where an intercept is free */
+    struct kf_class_curvature classes; /* where there are several, and few coordinates */
+    struct kf_intercept intercept;     /* where an intercept is free */
 };
 
 /* plain: bounds go by no Hessian but that of the x at hand. False: out of memory. */

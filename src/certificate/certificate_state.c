@@ -30,7 +30,7 @@ void kf_certificate_free(struct kf_certificate *certificate)
     free(certificate->slopes.trial);
     kf_curvature_free(&certificate->curvature);
     kf_intercept_free(&certificate->intercept);
-    kf_classes_free(&certificate->classes);
+    kf_class_curvature_free(&certificate->classes);
 }
 
 void kf_certificate_forget(struct kf_certificate *certificate)
@@ -117,6 +117,6 @@ void kf_certificate_archive(struct kf_task *task, struct kf_certificate *certifi
         return;
     archive_moves(task, certificate, modelled, archive);
     kf_intercept_archive(&certificate->intercept, &task->problem, archive);
-    if (archive->version >= KF_VERSION_WITH_CLASSES && kf_classes_suit(&task->problem))
-        kf_classes_archive(&certificate->classes, &task->problem, archive);
+    if (archive->version >= KF_VERSION_WITH_CLASSES && kf_class_curvature_suit(&task->problem))
+        kf_class_curvature_archive(&certificate->classes, &task->problem, archive);
 }

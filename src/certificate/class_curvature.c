@@ -21,33 +21,34 @@
 /* Vectors behind M: widths, and two to work with. */
 #define VECTORS 3 /* safety: room */
 
-void kf_classes_free(struct kf_classes *classes)
+void kf_class_curvature_free(struct kf_class_curvature *classes)
 {
     free(classes->inverse);
-    *classes = (struct kf_classes){0};
+    *classes = (struct kf_class_curvature){0};
 }
 
-bool kf_classes_suit(const struct kf_problem *problem)
+bool kf_class_curvature_suit(const struct kf_problem *problem)
 {
     return kf_products_suit(problem) && problem->objective.loss->range_concordance > 0 &&
            problem->objective.outputs <= CLASSES_MOST && kf_size(problem) <= SIZE_MOST &&
            problem->options->guarantee == KF_GUARANTEE_PROVED;
 }
 
-bool kf_classes_serve(const struct kf_classes *classes, const struct kf_problem *problem)
+bool kf_class_curvature_serve(const struct kf_class_curvature *classes, const struct kf_problem *problem)
 {
     return classes->made && classes->here && classes->size == kf_size(problem) &&
            problem->objective.weight_total <= GROWTH_MOST * classes->weight && classes->lost <= GROWTH_MOST - 1;
 }
 
-static bool reserve(struct kf_classes *classes, size_t size)
+static bool reserve(struct kf_class_curvature *classes, size_t size)
 {
     bool there = KF_RESERVE(classes->inverse, classes->capacity, (size + VECTORS) * size);
     classes->width = there ? classes->inverse + size * size : NULL;
     return there;
 }
 
-void kf_classes_archive(struct kf_classes *classes, const struct kf_problem *problem, struct kf_archive *archive)
+void kf_class_curvature_archive(struct kf_class_curvature *classes, const struct kf_problem *problem,
+                                struct kf_archive *archive)
 {
     double *reals[] = {&classes->weight, &classes->spread, &classes->least, &classes->blur, &classes->lost};
     kf_archive_flag(archive, &classes->made);
@@ -91,7 +92,7 @@ static void add_point(const struct kf_objective *objective, const keepfit_row *r
 }
 
 /* The points' part. squares: sum w a^2 in each coordinate. */
-static void sum_points(struct kf_classes *classes, const struct kf_problem *problem, const double *slopes,
+static void sum_points(struct kf_class_curvature *classes, const struct kf_problem *problem, const double *slopes,
                        double *squares)
 {
     const struct kf_objective *objective = &problem->objective;
@@ -113,7 +114,7 @@ static void sum_points(struct kf_classes *classes, const struct kf_problem *prob
 }
 
 /* The regulariser's part; and something in the directions that are the same for all classes, as much as the others have in the mean. */
-static void add_rest(struct kf_classes *classes, const struct kf_objective *objective)
+static void add_rest(struct kf_class_curvature *classes, const struct kf_objective *objective)
 {
     size_t size = classes->size, outputs = objective->outputs;
     for (size_t k = objective->free; k < size; k++)
@@ -130,7 +131,7 @@ static void add_rest(struct kf_classes *classes, const struct kf_objective *obje
 
 /* M from S. What rounding may have done to S is taken off it first: to the sums; and to the curvatures, whose numbers are off by so many units
  * times the weight, which a row with n entries makes n times the squares of these of, in the direction of each. False: there is none. */
-static bool invert(struct kf_classes *classes, const struct kf_problem *problem, const double *squares)
+static bool invert(struct kf_class_curvature *classes, const struct kf_problem *problem, const double *squares)
 {
     const struct kf_objective *objective = &problem->objective;
     size_t size = classes->size;
@@ -156,8 +157,8 @@ static bool invert(struct kf_classes *classes, const struct kf_problem *problem,
 /* ---- how far scores move ---- */
 
 /* |(e_k - e_l) (x) row|^2_M for all k > l, at apart[k * outputs + l], or a little more. Entries that M has no place for have no part. */
-static void measure_row(const struct kf_classes *classes, const struct kf_objective *objective, const keepfit_row *row,
-                        double *apart)
+static void measure_row(const struct kf_class_curvature *classes, const struct kf_objective *objective,
+                        const keepfit_row *row, double *apart)
 {
     const struct kf_kernels *kernels = objective->kernels;
     size_t outputs = objective->outputs, size = classes->size;
@@ -180,7 +181,7 @@ static void measure_row(const struct kf_classes *classes, const struct kf_object
         }
 }
 
-static double find_spread(const struct kf_classes *classes, const struct kf_problem *problem)
+static double find_spread(const struct kf_class_curvature *classes, const struct kf_problem *problem)
 {
     const struct kf_objective *objective = &problem->objective;
     size_t outputs = objective->outputs;
@@ -205,7 +206,7 @@ static double cost_of_gathering(const struct kf_problem *problem)
            kf_cost_inverse(size);
 }
 
-void kf_classes_gather(struct kf_classes *classes, struct kf_task *task, const double *slopes)
+void kf_class_curvature_gather(struct kf_class_curvature *classes, struct kf_task *task, const double *slopes)
 {
     const struct kf_problem *problem = &task->problem;
     const struct kf_objective *objective = &problem->objective;
@@ -230,7 +231,8 @@ void kf_classes_gather(struct kf_classes *classes, struct kf_task *task, const d
     classes->made = classes->here = true;
 }
 
-void kf_classes_leave(struct kf_classes *classes, const struct kf_problem *problem, size_t j, const double *slopes)
+void kf_class_curvature_leave(struct kf_class_curvature *classes, const struct kf_problem *problem, size_t j,
+                              const double *slopes)
 {
     const struct kf_objective *objective = &problem->objective;
     const struct kf_place *place = &problem->points.place[j];
@@ -259,7 +261,7 @@ void kf_classes_leave(struct kf_classes *classes, const struct kf_problem *probl
 /* ---- using it ---- */
 
 /* |gradient|^2_M, or a little more, where each number may be off by that of `doubt`. */
-static double length_of(struct kf_classes *classes, const double *gradient, const double *doubt)
+static double length_of(struct kf_class_curvature *classes, const double *gradient, const double *doubt)
 {
     size_t size = classes->size;
     double *bent = classes->width + size, sizes = 0, off = 0;
@@ -290,8 +292,8 @@ static double gauge_of(const struct kf_problem *problem, const double *x)
     return objective->lambda * square * (1 + kf_gamma((double)size + 16));
 }
 
-double kf_classes_bound(struct kf_classes *classes, const struct kf_problem *problem, const double *x,
-                        const double *gradient, const double *doubt)
+double kf_class_curvature_bound(struct kf_class_curvature *classes, const struct kf_problem *problem, const double *x,
+                                const double *gradient, const double *doubt)
 {
     if (!classes->made || !classes->here || classes->size != kf_size(problem))
         return INFINITY;
@@ -305,8 +307,8 @@ double kf_classes_bound(struct kf_classes *classes, const struct kf_problem *pro
     return (bound + gauge_of(problem, x)) * KF_UPWARD + KF_UNDERFLOW;
 }
 
-double kf_classes_aim(const struct kf_classes *classes, const struct kf_problem *problem, const double *x,
-                      const double *gradient, double *direction)
+double kf_class_curvature_aim(const struct kf_class_curvature *classes, const struct kf_problem *problem,
+                              const double *x, const double *gradient, double *direction)
 {
     size_t size = kf_size(problem);
     if (!classes->made || classes->size != size)

@@ -13,7 +13,7 @@
 #include "iterate/task.h"
 #include "problem/gap.h"
 
-struct kf_classes {
+struct kf_class_curvature {
     bool made;               /* there is an M, of some x; */
     bool here;               /* of task->iterate.x, with what follows */
     size_t size;             /* coordinates, then */
@@ -27,21 +27,23 @@ struct kf_classes {
     size_t capacity;
 };
 
-void kf_classes_free(struct kf_classes *classes);
-void kf_classes_archive(struct kf_classes *classes, const struct kf_problem *problem, struct kf_archive *archive);
+void kf_class_curvature_free(struct kf_class_curvature *classes);
+void kf_class_curvature_archive(struct kf_class_curvature *classes, const struct kf_problem *problem,
+                                struct kf_archive *archive);
 
-bool kf_classes_suit(const struct kf_problem *problem);
+bool kf_class_curvature_suit(const struct kf_problem *problem);
 /* Whether M is of this x, and of nearly all points. */
-bool kf_classes_serve(const struct kf_classes *classes, const struct kf_problem *problem);
+bool kf_class_curvature_serve(const struct kf_class_curvature *classes, const struct kf_problem *problem);
 /* Makes M at task->iterate.x, of the points' slopes there, times their weights. */
-void kf_classes_gather(struct kf_classes *classes, struct kf_task *task, const double *slopes);
+void kf_class_curvature_gather(struct kf_class_curvature *classes, struct kf_task *task, const double *slopes);
 /* Point j is about to leave, with these slopes. */
-void kf_classes_leave(struct kf_classes *classes, const struct kf_problem *problem, size_t j, const double *slopes);
+void kf_class_curvature_leave(struct kf_class_curvature *classes, const struct kf_problem *problem, size_t j,
+                              const double *slopes);
 /* The bound; infinite where nothing is proved. */
-double kf_classes_bound(struct kf_classes *classes, const struct kf_problem *problem, const double *x,
-                        const double *gradient, const double *doubt);
+double kf_class_curvature_bound(struct kf_class_curvature *classes, const struct kf_problem *problem, const double *x,
+                                const double *gradient, const double *doubt);
 /* Newton's direction with M, of whichever x. Returns the squared decrement; NaN: there is no M. */
-double kf_classes_aim(const struct kf_classes *classes, const struct kf_problem *problem, const double *x,
-                      const double *gradient, double *direction);
+double kf_class_curvature_aim(const struct kf_class_curvature *classes, const struct kf_problem *problem,
+                              const double *x, const double *gradient, double *direction);
 
 #endif

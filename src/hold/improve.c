@@ -14,8 +14,6 @@
 #define GROWTH_MOST 2 /* speed: bench/tuning.md */
 /* nor so much of it has left. */
 #define LOST_MOST 0.3 /* speed: bench/tuning.md */
-/* The bounds are made ready, and a step may go without a pass, once it promises less than this multiple of the target. */
-#define CERTIFY_BELOW 100 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
  * coordinates, for it to be worth its while. */
 #define EARLY 2       /* speed: bench/tuning.md */
@@ -74,12 +72,11 @@ static bool is_among_kinks(const struct kf_task *task, const struct kf_hold *hol
            decrement > KF_HOLD_KINKS_FROM * hold->certificate.now.target;
 }
 
-/* Makes the bounds ready, once a step promises so little that they may hold. */
-static void certify(struct kf_task *task, struct kf_hold *hold, double decrement)
+/* Makes the bounds ready, unless it is too early for them to last. */
+static void certify(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_certificate *certificate = &hold->certificate;
-    if (!kf_is_certified(&certificate->curvature) && !kf_hold_is_early(&task->problem, hold) &&
-        decrement < CERTIFY_BELOW * certificate->now.target)
+    if (!kf_is_certified(&certificate->curvature) && !kf_hold_is_early(&task->problem, hold))
         kf_certificate_certify(task, certificate);
 }
 
@@ -108,13 +105,12 @@ static bool step_estimated(struct kf_task *task, struct kf_hold *hold)
 /* Newton's step without a pass, where gradients are what is to be saved, rather than time: beyond KF_HOLD_CHEAP_MOST coordinates, finding
  * out what it may be off by takes most of a pass's time, and it does not last as long. False: it may not be good enough, and x has
  * not moved. */
-static bool step_unseen(struct kf_task *task, struct kf_hold *hold, double decrement)
+static bool step_unseen(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_certificate *certificate = &hold->certificate;
     const struct kf_problem *problem = &task->problem;
     bool saves = kf_hold_is_cheap(problem) || kf_hold_is_rare(problem);
-    return decrement < CERTIFY_BELOW * certificate->now.target && hold->reuse && saves &&
-           kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
+    return hold->reuse && saves && kf_remembers_slopes(certificate) && kf_is_certified(&certificate->curvature) &&
            kf_certificate_step_unseen(task, certificate, hold->direction);
 }
 
@@ -184,7 +180,7 @@ static bool aim(struct kf_task *task, struct kf_hold *hold, bool fresh, double b
         return true;
     }
     *decrement = kf_certificate_aim(task, certificate, hold->direction);
-    certify(task, hold, *decrement);
+    certify(task, hold);
     return true;
 }
 
@@ -220,7 +216,7 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
             return false;
         if (!isfinite(decrement))
             return !kf_affords(task, pass);
-        if (step_unseen(task, hold, decrement)) {
+        if (step_unseen(task, hold)) {
             kf_certificate_judge(task, certificate, 1);
             if (now->bound <= now->target)
                 return true;
@@ -228,11 +224,11 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
         }
         if (!kf_hold_advance(task, hold, decrement))
             return !kf_affords(task, pass);
-        certify(task, hold, decrement);
+        certify(task, hold);
         /* Where nothing can be proved (an intercept, while one class is all there is) the decrement has to do. */
         if (is_enough(task, hold) || (isnan(now->bound) && decrement <= KF_HOLD_SOLVE_TO * now->target))
             return true;
-        recentred = decrement < CERTIFY_BELOW * now->target && recentre(task, hold);
+        recentred = recentre(task, hold);
         if (recentred && is_enough(task, hold))
             return true;
         fresh = !recentred &&

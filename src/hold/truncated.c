@@ -31,8 +31,8 @@ static double share_for(double bound, double goal)
 static double aim(struct kf_task *task, struct kf_hold *hold, double to)
 {
     const struct kf_certificate *certificate = &hold->certificate;
-    double decrement =
-        kf_classes_aim(&certificate->classes, &task->problem, task->iterate.x, certificate->complete, hold->direction);
+    double decrement = kf_class_curvature_aim(&certificate->classes, &task->problem, task->iterate.x,
+                                              certificate->complete, hold->direction);
     double share = share_for(standing(task, certificate), to * certificate->now.target);
     return isnan(decrement) ? kf_products_aim(&hold->products, task, certificate->slopes.at, certificate->complete,
                                               share, hold->direction)
