@@ -147,7 +147,7 @@ static keepfit_status measure_optimum(keepfit_fit *fit, keepfit_measurement *res
     return KEEPFIT_OK;
 }
 
-/* The measurements that are asked for; the objective's count of FOs is put back by the caller. */
+/* The measurements that are asked for; the objective's count of FOs and the stage are put back by the caller. */
 static keepfit_status measure(keepfit_fit *fit, unsigned what, keepfit_measurement *result)
 {
     struct kf_task *task = &fit->task;
@@ -174,8 +174,10 @@ static keepfit_status measured_soundly(keepfit_fit *fit, unsigned what, keepfit_
 {
     struct kf_objective *objective = &fit->task.problem.objective;
     uint64_t counted = objective->fo;
+    struct kf_stage stage = fit->task.stage;
     keepfit_status status = measure(fit, what, result);
     objective->fo = counted;
+    fit->task.stage = stage;
     if (objective->callback_failed) {
         objective->callback_failed = false;
         return kf_fail(&fit->error, KEEPFIT_CALLBACK, "the user-written objective reported a failure");

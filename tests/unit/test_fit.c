@@ -151,6 +151,29 @@ static void test_late_bounds(struct tap *tap, uint64_t seeds)
               stages, below);
 }
 
+/* What auto chooses by is the work of the stages, not that of who looks at them. */
+static void test_measuring_auto(struct tap *tap)
+{
+    struct cloud *cloud = cloud_make("logistic", 300, 8, true, false, 42);
+    const char *options = "loss=logistic lambda=0.01 epsilon=1e-4";
+    keepfit_fit *watched = fit_from(options), *alone = fit_from(options);
+    bool same = true;
+    for (size_t j = 0; j < cloud->count; j++) {
+        keepfit_measurement measured = {.struct_size = sizeof measured};
+        push_range(watched, cloud, j, j + 1);
+        push_range(alone, cloud, j, j + 1);
+        TAP_NEED(keepfit_fit_measure(watched, 7, &measured) == KEEPFIT_OK);
+        same &= watched->task.stage.work == alone->task.stage.work;
+    }
+    keepfit_report a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+    keepfit_fit_report(watched, &a);
+    keepfit_fit_report(alone, &b);
+    tap_check(tap, same && same_iterate(watched, alone) && a.fo == b.fo, "nor what auto goes by");
+    keepfit_fit_free(watched);
+    keepfit_fit_free(alone);
+    free(cloud);
+}
+
 static void test_measuring(struct tap *tap)
 {
     struct cloud *cloud = cloud_make("logistic", 50, 4, true, false, 41);
@@ -427,6 +450,7 @@ int main(int count, char **words)
     test_bounds(&tap, quick ? 40 : 400);
     test_late_bounds(&tap, quick ? 20 : 300);
     test_measuring(&tap);
+    test_measuring_auto(&tap);
     test_lambda_total(&tap);
     test_custom(&tap, "csvrg");
     test_custom(&tap, "svrg");
