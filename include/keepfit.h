@@ -117,7 +117,7 @@ KEEPFIT_API void keepfit_options_free(keepfit_options *options);
 KEEPFIT_API keepfit_status keepfit_options_set(keepfit_options *options, const char *key, const char *value,
                                                keepfit_error *error);
 /* The same without a text, for options of the type REAL, COUNT or FLAG. KEEPFIT_USAGE: there is no such option, it is of another
- * type, or the value is out of its bounds (keepfit_option_find tells them). */
+ * type, or the value is out of its bounds (keepfit_option_find has them). */
 KEEPFIT_API keepfit_status keepfit_options_set_number(keepfit_options *options, const char *key, double value,
                                                       keepfit_error *error);
 KEEPFIT_API keepfit_status keepfit_options_set_integer(keepfit_options *options, const char *key, uint64_t value,
@@ -211,7 +211,7 @@ KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
  * (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but can still be read. */
 KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
 
-/* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) tells how many went in, also on failure. */
+/* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) says how many went in, also on failure. */
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
                                                   size_t *pushed);
 
@@ -231,7 +231,7 @@ typedef struct keepfit_block {
 /* All points of the block as one stage: they join the history, and then the model is made good once, for everything so far.
  * That costs far less than one stage each, which is how methods that promise nothing (and have nothing to make good) still see
  * them. A block with a point that is refused changes nothing; the error's line is then the row, from 1. *pushed (may be
- * NULL) tells how many points went in, also on failure. */
+ * NULL) says how many points went in, also on failure. */
 KEEPFIT_API keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *block, size_t *pushed);
 
 /* A class that may come later: it has its place in the model from now on. Refuses a third one where the loss is for two. */
@@ -253,7 +253,7 @@ KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, k
 
 /* May be called by a signal handler, and from any thread, while the fit lives. The stage at work ends early, and so do later ones
  * until keepfit_fit_resume: what went in stays in, the report's outcome is KEEPFIT_STAGE_STOPPED where the target was not met for
- * it, its bound tells how good the model is, and a later stage goes on from there. Points that have not gone in by then stay
+ * it, its bound says how good the model is, and a later stage goes on from there. Points that have not gone in by then stay
  * outside, and their call returns KEEPFIT_STOPPED. (With a journal a checkpoint is written then, since the stage would not
  * stop at the same place again.) */
 KEEPFIT_API void keepfit_fit_stop(keepfit_fit *fit);
@@ -477,7 +477,7 @@ KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const kee
  * would have without the break. A folder is used by one fit at a time. docs/reliability.md states the promises.
  *
  * When the disk fails, the call fails with KEEPFIT_IO: what it pushed is not acknowledged, though the model may know it, and the
- * fit refuses further points but can still be read. A fit that is created again tells what has come through. */
+ * fit refuses further points but can still be read. A fit that is created again says what has come through. */
 typedef struct keepfit_durability {
     size_t struct_size;
     uint64_t resumed;      /* points that the journal held when the fit was created, those that have left included */
@@ -543,7 +543,7 @@ KEEPFIT_API keepfit_status keepfit_journal_model(const char *folder, const keepf
  * otherwise. */
 KEEPFIT_API keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options *options,
                                                   keepfit_error *error);
-/* Checks a checkpoint file by itself; *record tells the last record that is in it. */
+/* Checks a checkpoint file by itself; *record is the last record that is in it. */
 KEEPFIT_API keepfit_status keepfit_checkpoint_check(const char *path, const keepfit_options *options, uint64_t *record,
                                                     keepfit_error *error);
 
@@ -696,7 +696,7 @@ KEEPFIT_API const keepfit_disk *keepfit_disk_system(void);
 /* Fits made with these options, and their journals, use this disk. NULL: the system's. It must outlive them. */
 KEEPFIT_API void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk);
 
-/* The whole state of a fit as bytes, but for its options and its points (keepfit_fit_point tells them). Taking it changes
+/* The whole state of a fit as bytes, but for its options and its points (keepfit_fit_point has them). Taking it changes
  * nothing. The bytes belong to the fit, and live until the next call on it. */
 KEEPFIT_API keepfit_status keepfit_fit_snapshot(keepfit_fit *fit, const unsigned char **bytes, size_t *count);
 /* Into a fit that has the same options and no points yet, with the points that were present then: it goes on bit for bit as

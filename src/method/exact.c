@@ -1,5 +1,5 @@
-/* The exact optimum of the squared loss at every stage: S = sum w a a' and q = sum w b a are all that the points leave
- * behind, and the optimum solves (S + lambda W I) x = q. 1 FO and O(d^2) work a stage:
+/* The exact optimum of the squared loss at every stage: S = sum w a a' and f = sum w b a are all that the points leave
+ * behind, and the optimum solves (S + lambda W I) x = f. 1 FO and O(d^2) work a stage:
  *
  * A Cholesky factor of S + lambda W_0 I follows S by rank-one updates, but the regulariser's lambda W changes on the whole
  * diagonal. So the factor serves as a preconditioner: between W_0 and W <= 1.5 W_0 the preconditioned condition number is at
@@ -23,7 +23,7 @@
 
 #define SIZE_MOST 8192  /* safety: 512 MB a matrix */
 #define GROWTH_MOST 1.5 /* speed: bench/tuning.md */
-#define ROUNDS_MOST 100 /* safety: an end; the bound tells */
+#define ROUNDS_MOST 100 /* safety: an end; the bound says */
 /* What Cholesky is given on the diagonal, as a share of it, where rounding has left S indefinite; and the next tries. */
 #define RIDGE_FIRST 1e-15 /* safety: rounding */
 #define RIDGE_TIMES 10.0  /* safety: 30 tries at most */
@@ -37,7 +37,7 @@ struct exact {
     double factor_diagonal; /* lambda W_0 */
     size_t factor_points;   /* points when it was made */
     size_t behind;          /* newest points that are not in it */
-    double *first;          /* q */
+    double *first;          /* f */
     double square;          /* sum w b^2 */
     bool stale;             /* S has not been summed of all points */
     size_t left;            /* points that have left since S was summed, */
@@ -86,7 +86,7 @@ static bool grow(struct exact *exact, size_t size)
     return size <= exact->stride || set_stride(exact, size < 16 ? 16 : size + size / 2);
 }
 
-/* Point j joins S and q, or leaves them with sign -1. */
+/* Point j joins S and f, or leaves them with sign -1. */
 static void add_point(struct kf_task *task, struct exact *exact, size_t j, double sign)
 {
     assert(j < task->problem.points.count && (sign == 1 || sign == -1));
@@ -100,8 +100,8 @@ static void add_point(struct kf_task *task, struct exact *exact, size_t j, doubl
     for (size_t p = 0; p < row.count; p++) {
         double *column = exact->second + (row.index ? row.index[p] : p) * exact->stride;
         double scale = weight * row.value[p];
-        for (size_t q = p; q < row.count; q++)
-            column[row.index ? row.index[q] : q] += scale * row.value[q];
+        for (size_t r = p; r < row.count; r++)
+            column[row.index ? row.index[r] : r] += scale * row.value[r];
         size_t slot = row.index ? row.index[p] : p;
         exact->peak[slot] = fmax(exact->peak[slot], exact->second[slot * exact->stride + slot]);
     }
@@ -191,7 +191,7 @@ static void precondition(const struct kf_problem *problem, const struct exact *e
     kf_cholesky_solve(kf_size(problem), exact->factor, exact->stride, out);
 }
 
-/* residual = q - (S + diagonal) x */
+/* residual = f - (S + diagonal) x */
 static void measure_residual(const struct kf_task *task, struct exact *exact, double diagonal)
 {
     product(&task->problem, exact, diagonal, task->iterate.x, exact->residual);
@@ -250,7 +250,7 @@ static bool solve_inside(struct kf_task *task, struct exact *exact, double diago
     return true;
 }
 
-/* S and q from all points: what leaving ones took with them in rounding is made good. */
+/* S and f from all points: what leaving ones took with them in rounding is made good. */
 static void sum_anew(struct kf_task *task, struct exact *exact)
 {
     memset(exact->second, 0, exact->stride * exact->stride * sizeof *exact->second);
@@ -264,10 +264,10 @@ static void sum_anew(struct kf_task *task, struct exact *exact)
         add_point(task, exact, j, 1);
 }
 
-/* Operations that a term of S, q or the squares takes, on its way in. */
+/* Operations that a term of S, f or the squares takes, on its way in. */
 #define TERM_OPERATIONS 6 /* proof: "Theorem 25 (exact)" */
 
-/* The gradient -2/W (q - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
+/* The gradient -2/W (f - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
  * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak)
  * (docs/guarantee.md, Theorem 25 (exact)). */
 static void complete(struct kf_task *task, struct exact *exact, double diagonal)
@@ -313,7 +313,7 @@ static void judge(struct kf_task *task, struct exact *exact, double diagonal, st
     outcome->bound = kf_gap_bound(&task->problem, task->iterate.x, exact->residual, task->vectors.doubt, 0);
 }
 
-/* x from S and q. False: no memory. */
+/* x from S and f. False: no memory. */
 static bool find_optimum(struct kf_task *task, struct exact *exact, double diagonal)
 {
     if (!kf_domain_is_whole(&task->problem.domain)) {
@@ -332,7 +332,7 @@ static bool is_worth_summing(const struct exact *exact, const struct kf_outcome 
     return exact->left > 0 && !(outcome->bound <= outcome->target);
 }
 
-/* x from S and q, and what it is worth. */
+/* x from S and f, and what it is worth. */
 static keepfit_status exact_settle(struct kf_task *task, void *state, struct kf_outcome *outcome, keepfit_error *error)
 {
     struct exact *exact = state;

@@ -141,10 +141,10 @@ static void follow(struct kf_task *task, struct table *table, double factor, siz
     struct kf_pair on = kf_iterate_dots(task, j); /* with x and with m */
     keepfit_row row = kf_points_row(&task->problem.points, j);
     double square = kf_square(row.count, row.value), gamma = kf_gamma((double)row.count + 8);
-    double reach = fabs(factor) * sqrt(square);
+    double length = fabs(factor) * sqrt(square);
     table->mm += factor * (2 * on.second + factor * square);
     table->mx += factor * on.first;
-    table->mm_off += (gamma * reach * (4 * table->length + 2 * reach) + 2 * KF_UNIT * fabs(table->mm)) * KF_UPWARD;
+    table->mm_off += (gamma * length * (4 * table->length + 2 * length) + 2 * KF_UNIT * fabs(table->mm)) * KF_UPWARD;
     table->mx_off += (2 * fabs(factor) * blur + 2 * KF_UNIT * fabs(table->mx)) * KF_UPWARD;
     table->followed++;
 }
@@ -155,11 +155,11 @@ static double change_drift(struct kf_task *task, struct table *table, double sca
     const struct kf_objective *objective = &task->problem.objective;
     keepfit_row row = kf_points_row(&task->problem.points, j);
     double blur, size = sqrt(kf_square(objective->type->factor_count(objective), factors));
-    double reach = objective->loss ? sqrt(kf_square(row.count, row.value)) * size : size;
-    table->off += kf_rounding_length(objective, kf_read(task), j, factors, table->length + reach, &blur);
+    double length = objective->loss ? sqrt(kf_square(row.count, row.value)) * size : size;
+    table->off += kf_rounding_length(objective, kf_read(task), j, factors, table->length + length, &blur);
     if (has_products(&task->problem))
         follow(task, table, scale * factors[0], j, blur);
-    table->length += reach * (1 + kf_gamma((double)row.count + 8));
+    table->length += length * (1 + kf_gamma((double)row.count + 8));
     kf_drift_add(task, scale, j, factors);
     return blur;
 }
