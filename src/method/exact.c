@@ -268,7 +268,7 @@ static void sum_anew(struct kf_task *task, struct exact *exact)
 #define TERM_OPERATIONS 6 /* proof: "Theorem 25 (exact)" */
 
 /* The gradient -2/W (f - (S + diagonal) x), in residual's place, and what each of its numbers may be off by. By Cauchy and Schwarz number
- * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of q sqrt(peak_k square_peak)
+ * (k, l) of S has terms that add up to sqrt(peak_k peak_l) in size, and number k of f sqrt(peak_k square_peak)
  * (docs/guarantee.md, Theorem 25 (exact)). */
 static void complete(struct kf_task *task, struct exact *exact, double diagonal)
 {
@@ -287,7 +287,7 @@ static void complete(struct kf_task *task, struct exact *exact, double diagonal)
     }
 }
 
-/* The objective times W: sum w b^2 - 2 q.x + x.(S + diagonal) x = sum w b^2 - q.x - residual.x, and what that may be off by. */
+/* The objective times W: sum w b^2 - 2 f.x + x.(S + diagonal) x = sum w b^2 - f.x - residual.x, and what that may be off by. */
 static struct kf_goal losses_of(const struct kf_task *task, const struct exact *exact, double diagonal)
 {
     size_t size = kf_size(&task->problem);
@@ -366,7 +366,7 @@ static keepfit_status exact_take(struct kf_task *task, void *state, double loss,
         return kf_fail_memory(error);
     if (!exact->stale)
         add_point(task, exact, task->problem.points.count - 1, 1);
-    kf_charge(&task->problem.objective, 1); /* the point's gradient at 0, which is q's share of it */
+    kf_charge(&task->problem.objective, 1); /* the point's gradient at 0, which is f's share of it */
     exact->behind++;
     return KEEPFIT_OK;
 }
