@@ -404,7 +404,7 @@ static void test_elementary(struct tap *tap)
 int main(int count, char **words)
 {
     struct tap tap = {0};
-    bool quick = count > 1 && strcmp(words[1], "quick") == 0;
+    const char *word = count > 1 ? words[1] : "";
     test_kernels(&tap);
     test_exponential(&tap);
     test_elementary(&tap);
@@ -412,6 +412,6 @@ int main(int count, char **words)
     test_trajectories(&tap);
     test_printed_step(&tap);
     test_change_of_mind(&tap);
-    test_long_walk(&tap, quick ? 200000 : 10000000);
+    test_long_walk(&tap, strcmp(word, "few") == 0 ? 20000 : strcmp(word, "quick") == 0 ? 200000 : 10000000);
     return tap_end(&tap);
 }
