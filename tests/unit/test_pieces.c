@@ -283,13 +283,11 @@ int main(int count, char **words)
         {PLAIN, false, false, 37, "stage-budget=20"},
     };
     struct tap tap = {0};
-    const char *word = count > 1 ? words[1] : "";
-    bool few = strcmp(word, "few") == 0;
-    uint64_t streams = few ? 2 : strcmp(word, "quick") == 0 ? 4 : 12;
+    uint64_t streams = count > 1 && strcmp(words[1], "quick") == 0 ? 4 : 12;
     for (size_t l = 0; l < sizeof losses / sizeof losses[0]; l++) {
         for (size_t k = 0; k < sizeof stories / sizeof stories[0]; k++)
             test_story(&tap, losses[l], &stories[k], streams);
-        for (int wide = 0; wide < 2 && !few; wide++)
+        for (int wide = 0; wide < 2; wide++)
             test_cost(&tap, losses[l], wide, 60);
     }
     return tap_end(&tap);
