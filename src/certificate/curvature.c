@@ -10,6 +10,9 @@
 #include "kernels/exponential.h"
 #include "kernels/kernels.h"
 
+/* A point's curvature is less than it is by at most this times its weight (loss.h: curves_of). */
+#define CURVES_OFF 0x1p-46 /* proof: "Lemma 12 (leverages carried over)" */
+
 bool kf_curvature_suits(const struct kf_problem *problem)
 {
     const struct kf_objective *objective = &problem->objective;
@@ -197,6 +200,7 @@ struct kf_heritage kf_curvature_bequeath(struct kf_curvature *curvature, const s
     struct kf_heritage heritage = {
         .c = c,
         .slack = hessian->slack,
+        .faint = CURVES_OFF * curvature->leverages.largest / (1 - hessian->slack) * KF_UPWARD,
         .size = hessian->size,
         .known = kf_is_certified(curvature) && kf_fall(problem)->inherits ? curvature->leverages.known : 0};
     if (heritage.known && !curvature->plain && hessian->type->compare && !kf_leverages_are_marked(curvature)) {
@@ -212,13 +216,15 @@ keepfit_status kf_curvature_inherit(struct kf_curvature *curvature, struct kf_ta
                                     const struct kf_heritage *heritage)
 {
     struct kf_hessian *hessian = &curvature->hessian;
-    double least = heritage->c, size = (double)hessian->size;
+    double least = heritage->c - heritage->faint, size = (double)hessian->size;
     curvature->leverages.known = heritage->known;
     if (heritage->compares && heritage->size == hessian->size && kf_leverages_are_dear(curvature, &task->problem)) {
         kf_spend(&task->stage, kf_cost_comparison(size));
         least = fmax(least, hessian->type->compare(hessian, heritage->margin) * (1 - heritage->slack));
     }
-    if (heritage->known)
+    if (!(least > 0))
+        curvature->leverages.known = 0;
+    else if (heritage->known)
         curvature->leverages.inflation *= KF_UPWARD / least;
     return KEEPFIT_OK;
 }

@@ -66,6 +66,8 @@ bool kf_dense_find_reach(struct kf_curvature *curvature, struct kf_task *task, d
  * much as a comparison of the two shows, where no point is left out of them. The one before is put by when a new one begins. */
 struct kf_heritage {
     double c, slack;
+    double
+        faint; /* what the next H may be less than c of this one by, as a share of it, since curvatures are lower bounds */
     double margin; /* what its numbers may be off by, as a share of its diagonal */
     size_t size, known;
     bool compares;

@@ -201,6 +201,47 @@ static void test_stream(struct tap *tap, enum kind kind, const char *options, in
               found.stages, found.below, found.missed);
 }
 
+/* A time of day and a line through large targets: curvatures fall by many powers of ten from step to step, and where they are below
+ * rounding they are taken to be 0. Points come and go. */
+static void test_steep(struct tap *tap, int streams)
+{
+    struct findings found = {0};
+    for (uint64_t seed = 1; seed <= (uint64_t)streams; seed++) {
+        struct cloud *cloud = cloud_make("logcosh", 30, 1, false, false, seed);
+        struct kf_random random;
+        kf_random_seed(&random, seed);
+        for (size_t j = 0; j < cloud->count; j++) {
+            cloud->value[j][0] = 1.7e9 + 30 * (double)j + kf_random_unit(&random);
+            cloud->point[j].target = 1e3 * ((double)j - 15) + 500 * kf_random_normal(&random);
+        }
+        keepfit_fit *fit = fit_from("loss=logcosh method=quadratic lambda=1e-3 epsilon=1e-3");
+        for (size_t j = 0; j < cloud->count; j++) {
+            push_range(fit, cloud, j, j + 1);
+            if (kf_random_unit(&random) < 0.3)
+                TAP_NEED(keepfit_fit_remove(fit, kf_random_below(&random, fit->task.problem.points.count)) ==
+                         KEEPFIT_OK);
+            const struct kf_hold *hold = fit->running[0].state;
+            const struct kf_curvature *curvature = &hold->certificate.curvature;
+            found.certified += kf_is_certified(curvature);
+            if (kf_is_certified(curvature))
+                look_at_leverages(&fit->task.problem, curvature, &found);
+            keepfit_report report = {.struct_size = sizeof report};
+            keepfit_measurement measured = {.struct_size = sizeof measured};
+            keepfit_fit_report(fit, &report);
+            unsigned what = KEEPFIT_MEASURE_OBJECTIVE | KEEPFIT_MEASURE_OPTIMUM;
+            if (fit->task.problem.points.count && keepfit_fit_measure(fit, what, &measured) == KEEPFIT_OK)
+                found.below += !(report.bound >= measured.gap * (1 - 1e-6) - 1e-12 * measured.objective);
+        }
+        keepfit_fit_free(fit);
+        free(cloud);
+    }
+    tap_check(
+        tap, found.beyond == 0 && found.below == 0 && found.certified > (size_t)streams,
+        "steep: no leverage is more than what an older Hessian says of it (%zu), no bound below the gap (%zu; %zu "
+        "Hessians)",
+        found.beyond, found.below, found.certified);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -211,5 +252,6 @@ int main(int count, char **words)
         test_stream(&tap, (enum kind)kind, " loss=logcosh", streams / 2);
     }
     test_stream(&tap, FEW, " window=41 stage-budget=8", streams);
+    test_steep(&tap, 5 * streams);
     return tap_end(&tap);
 }
