@@ -4,7 +4,7 @@
  *     (any number of them then delimit once);
  *   - blanks around a cell do not count; a cell may stand in double quotes, where "" is one quote; it
  *     ends in its line, but in a table with types it may go over several;
- *   - lines that begin with # and blank lines are skipped;
+ *   - blank lines are skipped, and so are lines that begin with #, but for rows of a table with types;
  *   - the target and the weight are columns; what is left is the row, dense, in the order of the columns, or in that which their
  *     names ask for (column.h);
  *   - a target that is a class may be a text;
@@ -253,9 +253,9 @@ static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line
     return reader->typed ? kf_table_row(&reader->table, line, point, error) : KEEPFIT_OK;
 }
 
-bool kf_csv_says_something(const struct kf_line *line)
+bool kf_csv_says_something(const struct kf_csv *reader, const struct kf_line *line)
 {
-    return line->text[strspn(line->text, " \t")] && *line->text != '#';
+    return line->text[strspn(line->text, " \t")] && (*line->text != '#' || reader->hash_rows);
 }
 
 /* The next line that is neither blank nor a comment. */
@@ -267,7 +267,7 @@ keepfit_status kf_csv_next_line(struct kf_csv *reader, struct kf_line *line, kee
         reader->input->cut = reader->lines.cut;
         if (status != KEEPFIT_OK)
             return status;
-        if (kf_csv_says_something(line))
+        if (kf_csv_says_something(reader, line))
             return KEEPFIT_OK;
     }
 }
@@ -313,7 +313,7 @@ bool kf_csv_join(struct kf_csv *reader, struct kf_line *line, size_t *lines)
     return true;
 }
 
-/* A line that was read just now becomes the first of those that are held. */
+/* A line that was read just now is held, behind comments in front of it. */
 bool kf_csv_hold(struct kf_csv *reader, const struct kf_line *line)
 {
     struct kf_held *held = &reader->held;
@@ -321,7 +321,7 @@ bool kf_csv_hold(struct kf_csv *reader, const struct kf_line *line)
         return true;
     if (!kf_held_add(held, line))
         return false;
-    held->next = 1;
+    held->next = held->count;
     return true;
 }
 

@@ -19,6 +19,7 @@ struct kf_csv {
     bool open_quote; /* of the line that failed */
     bool no_memory;  /* to join it with those behind it */
     bool typed;
+    bool hash_rows; /* a line that begins with # is a row, as in tables with types */
     bool mixed;    /* the first line has names and numbers */
     bool numbered; /* no line has names */
     struct kf_table table;
@@ -49,10 +50,11 @@ keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *li
                                  size_t column, keepfit_point *point, keepfit_error *error);
 void kf_csv_close(void *state);
 
-bool kf_csv_says_something(const struct kf_line *line);
+/* Neither blank nor a comment. */
+bool kf_csv_says_something(const struct kf_csv *reader, const struct kf_line *line);
 /* The next line that is neither blank nor a comment. */
 keepfit_status kf_csv_next_line(struct kf_csv *reader, struct kf_line *line, keepfit_error *error);
-/* A line that was read just now becomes the first of those that are held. False: out of memory. */
+/* A line that was read just now is held, behind comments in front of it. False: out of memory. */
 bool kf_csv_hold(struct kf_csv *reader, const struct kf_line *line);
 /* The line and those behind it, up to one in which the quote may be closed. They are held, so that of a quote which never closes only
  * its own line is lost. `lines`: how many have been joined so far. False: there is no such line. */

@@ -116,7 +116,7 @@ static keepfit_status read_first(struct kf_csv *reader, const struct kf_line *li
 /* ---- types ---- */
 
 /* Shows the cells of a row to the sights of their columns, if there are any. False: it is no row, which it will say when it is handed
- * out. */
+ * out; or a comment, rather than a row that begins with #. */
 static bool see_row(struct kf_csv *reader, struct kf_line line, struct kf_sight *sights)
 {
     const char *at = line.text;
@@ -130,7 +130,7 @@ static bool see_row(struct kf_csv *reader, struct kf_line line, struct kf_sight 
         if (sights && column != reader->columns.target && column != reader->columns.weight)
             kf_sight_see(&sights[column], cell.text, cell.end);
     }
-    return true;
+    return *line.text != '#' || column == reader->columns.count;
 }
 
 /* The same for a row that may go over several lines. */
@@ -138,9 +138,10 @@ static void see(struct kf_csv *reader, struct kf_line line, struct kf_sight *sig
 {
     size_t lines = 1, first = reader->held.next - 1;
     reader->open_quote = false;
-    while (!see_row(reader, line, NULL) && reader->open_quote && kf_csv_join(reader, &line, &lines))
+    bool whole;
+    while (!(whole = see_row(reader, line, NULL)) && reader->open_quote && kf_csv_join(reader, &line, &lines))
         reader->open_quote = false;
-    if (reader->open_quote)
+    if (reader->open_quote || (!whole && *line.text == '#'))
         return;
     see_row(reader, line, sights);
     reader->held.next = first + lines;
@@ -164,19 +165,27 @@ static bool is_all_numbers(struct kf_csv *reader, const struct kf_line *line)
     return true;
 }
 
-/* Holds lines until there is one with a row. False: there is none. */
+/* Holds lines until there is one with a row. One that begins with # is a row only if there is no other, and it has as many cells as
+ * there are columns. False: there is none. */
 static bool hold_row(struct kf_csv *reader, struct kf_line *line)
 {
-    for (size_t k = reader->held.next;; k++) {
-        if (k == reader->held.count && !kf_held_fetch(&reader->held, &reader->lines))
-            return false;
+    const size_t first = reader->held.next;
+    size_t k = first;
+    for (; k < reader->held.count || kf_held_fetch(&reader->held, &reader->lines); k++) {
         *line = kf_held_show(&reader->held, k);
-        if (kf_csv_says_something(line))
+        if (kf_csv_says_something(reader, line))
             return true;
     }
+    for (k = first; k < reader->held.count; k++) {
+        *line = kf_held_show(&reader->held, k);
+        if (*line->text == '#' && see_row(reader, *line, NULL))
+            return true;
+    }
+    return false;
 }
 
-static void see_rows(struct kf_csv *reader, struct kf_sight *sights)
+/* Looks at the first rows, either those that begin with # or all others: where these are numbers, the first are comments. */
+static void see_rows(struct kf_csv *reader, struct kf_sight *sights, bool hashes)
 {
     struct kf_held *held = &reader->held;
     size_t first = held->next;
@@ -185,7 +194,7 @@ static void see_rows(struct kf_csv *reader, struct kf_sight *sights)
     size_t count = held->count;
     while (held->next < count) {
         struct kf_line line = kf_held_show(held, held->next++);
-        if (kf_csv_says_something(&line))
+        if (hashes ? *line.text == '#' : kf_csv_says_something(reader, &line))
             see(reader, line, sights);
     }
     held->next = first;
@@ -210,7 +219,7 @@ static keepfit_status fail_mixed(struct kf_csv *reader, keepfit_error *error)
 static keepfit_status choose_types(struct kf_csv *reader, bool asked, keepfit_error *error)
 {
     struct kf_columns *columns = &reader->columns;
-    struct kf_line line;
+    struct kf_line line = {.text = ""};
     bool said = false;
     if (!asked && (!hold_row(reader, &line) || is_all_numbers(reader, &line)))
         return kf_columns_features(columns, reader->input->options->target, reader->input, error);
@@ -223,12 +232,14 @@ static keepfit_status choose_types(struct kf_csv *reader, bool asked, keepfit_er
         return status == KEEPFIT_OK ? kf_fail_memory(error) : status;
     }
     if (!said)
-        see_rows(reader, sights);
+        see_rows(reader, sights, false);
+    reader->typed = asked || *line.text == '#' || !are_all_numeric(reader, sights);
+    if (!said && reader->typed)
+        see_rows(reader, sights, true);
     if (reader->no_memory) {
         free(sights);
         return kf_fail_memory(error);
     }
-    reader->typed = asked || !are_all_numeric(reader, sights);
     if (!reader->typed && reader->numbered)
         kf_columns_forget_names(columns);
     if (!reader->typed)
@@ -262,11 +273,25 @@ static keepfit_status begin_columns(struct kf_csv *reader, keepfit_error *error)
     return known ? kf_columns_features(&reader->columns, said, input, error) : choose_types(reader, asked, error);
 }
 
+/* Where no line has names, all are handed out again, and comments in front turn out to be rows in a table with types. */
+static void go_to_rows(struct kf_csv *reader, bool header, size_t comments, size_t lines)
+{
+    reader->numbered = !header;
+    if (!header) {
+        kf_columns_forget_names(&reader->columns);
+        reader->held.next = 0;
+    } else if (reader->held.count > comments) {
+        reader->held.next = comments + lines;
+    } else {
+        kf_held_free(&reader->held);
+    }
+}
+
 static keepfit_status begin_rows(struct kf_csv *reader, struct kf_line line, keepfit_error *error)
 {
     const keepfit_options *options = reader->input->options;
     bool named = false;
-    size_t lines = 1;
+    size_t lines = 1, comments = reader->held.count;
     if (!options->delimiter)
         reader->delimiter = find_delimiter(line.text);
     reader->open_quote = false;
@@ -283,25 +308,31 @@ static keepfit_status begin_rows(struct kf_csv *reader, struct kf_line line, kee
     bool header = options->header == KF_HEADER_YES || (options->header == KF_HEADER_AUTO && named);
     if (!header && !kf_csv_hold(reader, &line))
         return kf_fail_memory(error);
-    reader->held.next = header && reader->held.count ? lines : 0;
-    reader->numbered = !header;
-    if (!header)
-        kf_columns_forget_names(&reader->columns);
+    go_to_rows(reader, header, comments, lines);
     status = begin_columns(reader, error);
+    reader->hash_rows = reader->typed;
     if (status == KEEPFIT_OK && !reader->typed &&
         !(reader->value = kf_allocate(reader->columns.features, sizeof *reader->value)))
         status = kf_fail_memory(error);
     return status;
 }
 
-/* Lines that cannot be the first, because they cannot be read at all, are skipped if bad rows are. */
+/* Lines that cannot be the first, because they cannot be read at all, are skipped if bad rows are. Lines that begin with # are held:
+ * nobody knows yet what they are. */
 static keepfit_status first_line(struct kf_csv *reader, struct kf_line *line, keepfit_error *error)
 {
-    keepfit_status status;
-    while ((status = kf_csv_next_line(reader, line, error)) == KEEPFIT_DATA && reader->input->bad_row &&
-           reader->input->options->on_error == KF_ON_ERROR_SKIP)
-        reader->input->skipped++;
-    return status;
+    struct kf_input *input = reader->input;
+    for (;;) {
+        keepfit_status status = kf_lines_next(&reader->lines, line, &input->bad_row, error);
+        input->line = status == KEEPFIT_OK ? line->number : reader->lines.number;
+        input->cut = reader->lines.cut;
+        bool skip = status == KEEPFIT_DATA && input->bad_row && input->options->on_error == KF_ON_ERROR_SKIP;
+        input->skipped += skip;
+        if (status == KEEPFIT_OK ? kf_csv_says_something(reader, line) : !skip)
+            return status;
+        if (status == KEEPFIT_OK && *line->text == '#' && !kf_held_add(&reader->held, line))
+            return kf_fail_memory(error);
+    }
 }
 
 keepfit_status kf_csv_open(void *state, struct kf_input *input, keepfit_error *error)

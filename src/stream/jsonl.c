@@ -428,7 +428,7 @@ static keepfit_status look(struct jsonl *reader, keepfit_error *error)
     for (size_t k = 0; k < held->count; k++) {
         struct kf_line line = kf_held_show(held, k);
         keepfit_error unused = {.struct_size = sizeof unused};
-        if (kf_csv_says_something(&line) && read_line(reader, &line, NULL, &unused) == KEEPFIT_NO_MEMORY)
+        if (kf_csv_says_something(&reader->rows, &line) && read_line(reader, &line, NULL, &unused) == KEEPFIT_NO_MEMORY)
             return kf_fail_memory(error);
     }
     return KEEPFIT_OK;
@@ -522,7 +522,7 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
                           "JSON lines are for tables with types, and the %s has none",
                           input->wanted.fixed ? "model" : "journal");
     rows->input = input;
-    rows->typed = true;
+    rows->typed = rows->hash_rows = true;
     rows->texts = input->wanted.texts;
     if (rows->texts == KF_TEXTS_EITHER && kf_classes_count(input->classes))
         rows->texts = KF_TEXTS_ALWAYS;

@@ -214,6 +214,22 @@ def case_a_pipe_is_read_like_a_file(box):
     same(box.read("pipe.kf") == box.read("file.kf"), True, "the models")
 
 
+def case_rows_that_begin_with_a_hash_are_rows(box):
+    """In a table with types, wherever they stand; in one of numbers they are comments. JSON has no comments."""
+    box.write("hash.csv", 'tag,x,label\n#sale,1,ok\n#new,2,fr\nplain,3,ok\n"#q",4,fr\n')
+    result = box.run("train", "--json", "-q", "--loss", "logistic", "-m", "h.kf", "hash.csv").json
+    same([result["stages"], result["features"]], [4, 5], "stages and features")
+    same(box.run("predict", "h.kf", "hash.csv").text.count("\n"), 4, "predictions")
+    box.write("all.csv", "# made today\ntag,x,label\n#sale,1,ok\n#new,2,fr\n")
+    same(box.run("train", "--json", "-q", "all.csv").json["stages"], 2, "stages of rows that all begin so")
+    box.write("first.csv", "#sale,1,ok\nplain,3,fr\n")
+    same(box.run("train", "--json", "-q", "--header", "no", "first.csv").json["stages"], 2, "stages where the first row does")
+    box.write("numbers.csv", "# made today\na,b,y\n# so far\n1,2,3\n#5,5,5\n4,5,6\n")
+    same(box.run("train", "--json", "-q", "numbers.csv").json["stages"], 2, "stages of numbers")
+    box.write("t.jsonl", '{"a": "b", "y": 1}\n#{"a": "c", "y": 2}\n')
+    box.try_run("train", "-q", "t.jsonl").refused(3, "t.jsonl:2:1: expected an object")
+
+
 # ---- JSON lines ----
 
 
