@@ -246,9 +246,9 @@ static void be_certified(struct kf_curvature *curvature, const struct kf_task *t
     curvature->leverages.later = 0;
     for (size_t j = curvature->points; j < task->problem.points.count; j++)
         curvature->leverages.later = fmax(curvature->leverages.later, kf_leverage(curvature, &task->problem, j));
-    curvature->rooms.radius = kf_fall(&task->problem)->radius(curvature);
     curvature->phase = KF_PHASE_CERTIFIED;
     kf_curvature_move(curvature, task, tracked);
+    curvature->rooms.radius = kf_fall(&task->problem)->radius(curvature); /* what scores are off by is known now */
 }
 
 static bool reserve_leverages(struct kf_curvature *curvature)

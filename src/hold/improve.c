@@ -96,7 +96,8 @@ static bool is_enough(struct kf_task *task, struct kf_hold *hold)
 static bool step_estimated(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_certificate *certificate = &hold->certificate;
-    if (!certificate->estimate.origin || !kf_is_certified(&certificate->curvature) || must_anchor(task, hold))
+    if (!certificate->estimate.origin || !kf_is_certified(&certificate->curvature) || must_anchor(task, hold) ||
+        kf_curvature_recentres(&task->problem)) /* it knows nothing of kinks */
         return false;
     kf_certificate_step_estimated(task, certificate, hold->direction);
     return is_enough(task, hold);

@@ -120,6 +120,9 @@ static double measure(struct kf_task *task, struct table *table, bool proves)
     return bound;
 }
 
+/* Products of numbers that are smaller say nothing. */
+#define SQUARES_FROM 0x1p-400 /* proof: "Theorem 20 (gradient bound in numbers)" */
+
 /* The same from the three products, where they tell enough digits of it. */
 static double bound_now(struct kf_task *task, struct table *table)
 {
@@ -130,6 +133,8 @@ static double bound_now(struct kf_task *task, struct table *table)
     double off =
         mean * mean * table->mm_off + 2 * mean * mu * table->mx_off + 16 * KF_UNIT * (of_m + fabs(of_both) + of_x);
     double length = sqrt(fmax(of_m + of_both + of_x, 0) + off) + doubt_of(&task->problem, table);
+    if (!(length > SQUARES_FROM)) /* what the products are sums of may have underflowed */
+        return kf_gap_is_nothing(&task->problem, kf_read(task)) ? 0 : measure(task, table, true);
     double bound = length * length / (2 * mu) * KF_UPWARD + KF_UNDERFLOW;
     bool blurred = off / (2 * mu) > BLURRED_FROM * table->now.target;
     return bound > table->now.target && blurred ? measure(task, table, true) : bound;

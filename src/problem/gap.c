@@ -16,12 +16,29 @@ struct slope {
     double off; /* how far the gradient may be off, as a length */
 };
 
+/* Squares of numbers below it are lost. */
+#define SQUARES_FROM 0x1p-500 /* proof: "Theorem 20 (gradient bound in numbers)" */
+#define SQUARES_LOST 0x1p-536 /* proof: "Theorem 20 (gradient bound in numbers)" */
+
+/* What a length that is the root of so many squares may have lost, since the square of a number below 2^-537 is no number. */
+static double lost_to_underflow(const struct slope *slope)
+{
+    return sqrt((double)slope->size) * SQUARES_LOST;
+}
+
+/* length^2/(2 mu), also where the square underflows. */
+static double half_square(double length, double mu)
+{
+    return length < SQUARES_FROM ? length / (2 * mu) * length : length * length / (2 * mu);
+}
+
 static double length_of_doubt(const struct slope *slope, const double *doubt, double more)
 {
     double square = 0;
     for (size_t k = slope->from; k < slope->size && doubt; k++)
         square += doubt[k] * doubt[k];
-    return (sqrt(square) + more) * (1 + kf_gamma((double)slope->size + 8));
+    double lost = doubt ? lost_to_underflow(slope) : 0;
+    return (sqrt(square) + more + lost) * (1 + kf_gamma((double)slope->size + 8));
 }
 
 /* (|gradient| + off)^2/(2 mu), each number by itself as far as its own doubt is known. */
@@ -32,10 +49,8 @@ static double bound_of_whole(const struct slope *slope, double mu, const double 
         double most = fabs(slope->gradient[k]) + (doubt ? doubt[k] : 0);
         square += most * most;
     }
-    double length = sqrt(square) + more;
-    if (length == 0)
-        return 0; /* nothing was rounded: a loss that is 0 everywhere */
-    return length * length / (2 * mu) * (1 + kf_gamma((double)slope->size + 8)) + KF_UNDERFLOW;
+    double length = sqrt(square) + more + lost_to_underflow(slope);
+    return half_square(length, mu) * (1 + kf_gamma((double)slope->size + 8)) + KF_UNDERFLOW;
 }
 
 /* max -gradient.(y-x) - mu/2 |y-x|^2 = mu/2 (|t-x|^2 - |t-y|^2), t = x - gradient/mu, y = P(t). What comes out as y is not quite P(t): as the
@@ -80,14 +95,27 @@ static double bound_by_extent(const struct slope *slope)
 /* For any share s of mu, off |y-x| <= off^2/(2 mu s) + (mu s/2) |y-x|^2. */
 static double bound_inside(const struct slope *slope, double mu)
 {
-    if (slope->off == 0 && kf_square(slope->size - slope->from, slope->gradient + slope->from) == 0)
-        return 0; /* nothing was rounded: a loss that is 0 everywhere */
     double exact = bound_by_projection(slope, mu);
     if (slope->off > 0) {
         double share = fmin(slope->off / (sqrt(2 * mu * exact) + slope->off), SHARE_MOST);
-        exact = slope->off * slope->off / (2 * mu * share) + bound_by_projection(slope, mu * (1 - share));
+        exact = half_square(slope->off, mu * share) + bound_by_projection(slope, mu * (1 - share));
     }
     return fmin(exact, bound_by_extent(slope)) * KF_UPWARD + KF_UNDERFLOW;
+}
+
+bool kf_gap_is_nothing(const struct kf_problem *problem, const double *x)
+{
+    const struct kf_objective *objective = &problem->objective;
+    if (!objective->loss || objective->hidden)
+        return false;
+    bool zeros = objective->loss->targets == KF_NUMBERS && objective->target_most == 0;
+    bool one = objective->loss->targets == KF_MANY_CLASSES && objective->outputs == 1; /* whose probability is 1 */
+    if (!zeros && !one)
+        return false;
+    for (size_t k = 0; k < kf_size(problem); k++)
+        if (x[k] != 0)
+            return false;
+    return true;
 }
 
 double kf_held_bound(const struct kf_problem *problem, double mu, const double *x, const double *gradient,
@@ -96,6 +124,8 @@ double kf_held_bound(const struct kf_problem *problem, double mu, const double *
     struct slope slope = {problem, x, gradient, problem->objective.free, kf_size(problem), 0};
     if (!(mu > 0))
         return NAN;
+    if (more == 0 && kf_gap_is_nothing(problem, x))
+        return 0;
     if (kf_domain_is_whole(&problem->domain))
         return bound_of_whole(&slope, mu, doubt, more);
     slope.off = length_of_doubt(&slope, doubt, more);

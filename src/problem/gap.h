@@ -18,6 +18,8 @@ double kf_gap_bound(const struct kf_problem *problem, const double *x, const dou
 double kf_gap_bound_of_pass(const struct kf_problem *problem, const double *x, double *sum, double *doubt,
                             double *gradient);
 
+/* All losses are at their least possible value, 0, and so is the regulariser: x is an optimum, and no rounding comes in. */
+bool kf_gap_is_nothing(const struct kf_problem *problem, const double *x);
 /* Whether kf_gap_bound is a number, lambda being above 0. */
 bool kf_bounds_gap(const struct kf_problem *problem);
 

@@ -151,6 +151,28 @@ static void test_late_bounds(struct tap *tap, uint64_t seeds)
               stages, below);
 }
 
+/* Rows and a lambda whose squares are no numbers: for squared loss the gap at 0 is 2.02e-3, as mpmath has it, and about that for the others. */
+static void test_underflow(struct tap *tap)
+{
+    static const char *const losses[] = {"squared", "huber", "logcosh"}, *const methods[] = {"quadratic", "table",
+                                                                                             "refit"};
+    double value = 1e-163, least = INFINITY;
+    keepfit_point point = {.row = {.count = 1, .value = &value}, .target = 1, .weight = 1};
+    for (size_t l = 0; l < 3; l++)
+        for (size_t m = 0; m < 3; m++) {
+            char options[200];
+            keepfit_report report = {.struct_size = sizeof report};
+            snprintf(options, sizeof options, "loss=%s method=%s lambda=5e-324 epsilon=1e-3", losses[l], methods[m]);
+            keepfit_fit *fit = fit_from(options);
+            for (int k = 0; k < 2; k++)
+                TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+            keepfit_fit_report(fit, &report);
+            least = fmin(least, report.bound);
+            keepfit_fit_free(fit);
+        }
+    tap_check(tap, least > 1e-3, "squares that underflow prove nothing: the least bound is %g", least);
+}
+
 /* What auto chooses by is the work of the stages, not that of who looks at them. */
 static void test_measuring_auto(struct tap *tap)
 {
@@ -451,6 +473,7 @@ int main(int count, char **words)
     test_late_bounds(&tap, quick ? 20 : 300);
     test_measuring(&tap);
     test_measuring_auto(&tap);
+    test_underflow(&tap);
     test_lambda_total(&tap);
     test_custom(&tap, "csvrg");
     test_custom(&tap, "svrg");
