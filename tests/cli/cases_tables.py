@@ -245,6 +245,39 @@ def case_a_target_that_is_missing_is_no_class(box, text):
     same(box.run("train", "--json", "-q", "none.csv").json["class_names"], ["ok", "fr", "none", "None"], "classes")
 
 
+@over((("--cross c*x", "--cross differs: 'c*x' has not been a product since the first rows"),
+       ("--cross m*c,m*x", "--cross differs: 'm*x' has not been"), ("--missing zero", "--missing zero differs: column 'm' has been read with "
+                                                                  "--missing indicator since the first rows"),
+       ("--hash 4", "--hash 4 differs: column 'm' has been read without --hash since"), ("--type x=category", "--type: column 'x' has the type number")))
+def case_settings_that_differ_from_what_is_known_are_named(box, case):
+    """By a journal that goes on, and by a model that predicts."""
+    words, message = case
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    train = ("train", "-q", "--loss", "logistic", "--journal", "j", "--resume", "append")
+    box.run(*train, "--cross", "m*c", "-m", "m.kf", "t.csv")
+    box.try_run(*train, *words.split(), "t.csv").refused(2, message)
+    box.try_run("predict", *words.split(), "m.kf", "t.csv").refused(2, message)
+    box.run("predict", "--cross", "m*c", "m.kf", "t.csv")
+    box.run(*train, "--cross", "m*c", "--missing", "indicator", "t.csv")
+
+
+def case_fewer_products_than_are_known_differ(box):
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    box.run("train", "-q", "--loss", "logistic", "--cross", "m*c,m*x", "-m", "m.kf", "t.csv")
+    box.try_run("predict", "--cross", "m*c", "m.kf", "t.csv").refused(2, "--cross differs: there have been 2 products")
+
+
+@over((("--ignore c --type c=category", "--ignore leaves out column 'c', to which --type gives a type"),
+       ("--columns m,x --type c=category", "--columns leaves out column 'c', to which --type gives a type"),
+       ("--type c=category,c=text", "--type: column 'c' has two types there"), ("--cross m", "--cross: 'm' is not the product of two to 4"),
+       ("--cross m*c,m*c", "--cross: 'm*c' is there already")))
+def case_settings_that_contradict_each_other(box, case):
+    words, message = case
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    box.try_run("train", "-q", *words.split(), "t.csv").refused(2, message)
+    box.run("train", "-q", "--ignore", "c", "--type", "c=ignore", "t.csv")
+
+
 # ---- JSON lines ----
 
 
