@@ -10,8 +10,10 @@
  *   - a target that is a class may be a text;
  *   - a table whose columns have types (typed.h) makes its rows of them. Where nobody says so, the first row decides: if all its cells
  *     are numbers, the table has none. Otherwise the first rows do: if their columns hold numbers, it has none, either. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -104,6 +106,25 @@ bool kf_csv_is_name(const struct kf_csv_cell *cell)
     return kind == KF_NUMBER_NONE || (stop < cell->end && *stop != ',');
 }
 
+/* There is nothing in the cell, or a word for it. */
+static keepfit_status refuse_missing(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                     size_t column, keepfit_error *error)
+{
+    char quote[KF_QUOTE_SIZE], name[KF_QUOTE_SIZE] = "", which[KF_QUOTE_SIZE + 24] = "";
+    bool target = column == reader->columns.target;
+    if (reader->columns.name)
+        kf_quote(name, reader->columns.name[column], strchr(reader->columns.name[column], '\0'));
+    if (target || column == reader->columns.weight)
+        snprintf(which, sizeof which, " (the %s%s%s%s)", target ? "target" : "weight", *name ? " '" : "", name,
+                 *name ? "'" : "");
+    if (cell->text == cell->end)
+        return KF_FAIL_ROW(reader->input, line, cell->start, error,
+                           "cell %zu%s is empty ({on-error=skip} drops such rows)", column + 1, which);
+    return KF_FAIL_ROW(reader->input, line, cell->start, error,
+                       "cell %zu%s is missing, as '%s' says ({on-error=skip} drops such rows)", column + 1, which,
+                       kf_quote(quote, cell->text, cell->end));
+}
+
 static keepfit_status refuse_cell(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
                                   size_t column, keepfit_error *error)
 {
@@ -112,8 +133,7 @@ static keepfit_status refuse_cell(struct kf_csv *reader, const struct kf_line *l
                        : column == reader->columns.weight ? "weight"
                                                           : "value";
     if (cell->text == cell->end)
-        return KF_FAIL_ROW(reader->input, line, cell->start, error,
-                           "cell %zu is empty ({on-error=skip} drops such rows)", column + 1);
+        return refuse_missing(reader, line, cell, column, error);
     const char *name = column == reader->columns.target || column == reader->columns.weight || !kf_csv_is_name(cell) ||
                                !reader->columns.name || reader->input->wanted.fixed
                            ? NULL
@@ -154,6 +174,12 @@ static keepfit_status read_class(struct kf_csv *reader, const struct kf_csv_cell
     return kf_classes_find(reader->input->classes, reader->text, value) ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
+/* Which is missing as a feature, but as a class it is one as often as not: none, mild, severe. */
+static bool is_none(const struct kf_csv_cell *cell)
+{
+    return cell->end - cell->text == 4 && strncasecmp(cell->text, "none", 4) == 0;
+}
+
 /* Classes are all numbers or all texts: a stray one of the other kind is a mistake. For a model whose classes have names every
  * label is a text. */
 static keepfit_status read_target(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
@@ -164,6 +190,8 @@ static keepfit_status read_target(struct kf_csv *reader, const struct kf_line *l
     if (number && reader->texts == KF_TEXTS_NEVER)
         return KEEPFIT_OK;
     bool name = !number && kf_csv_is_name(cell);
+    if (name && kf_is_missing(cell->text, cell->end) && !is_none(cell))
+        return refuse_missing(reader, line, cell, column, error);
     char quote[KF_QUOTE_SIZE];
     if (reader->texts == KF_TEXTS_EITHER && (name || number))
         reader->texts = name ? KF_TEXTS_ALWAYS : KF_TEXTS_NEVER;

@@ -159,7 +159,7 @@ def case_without_a_score_nobody_looks_at_the_label(box):
     rows = trained(box)
     box.write("rows2.csv", table([row[:3] + ["" if k % 2 else "nan"] for k, row in enumerate(rows)], NAMES))
     same(predicted(box, "m.kf", "rows2.csv"), [row[3] for row in rows], "predictions")
-    box.try_run("predict", "--score", "m.kf", "rows2.csv").refused(3, "rows2.csv:3:", "cell 4 is empty")
+    box.try_run("predict", "--score", "m.kf", "rows2.csv").refused(3, "rows2.csv:3:", "cell 4 (the target 'verdict') is empty")
 
 
 def case_a_score_needs_the_label(box):
@@ -263,7 +263,7 @@ def case_texts_and_numbers_do_not_mix(box):
     box.write("c.csv", "x,y\n1,a\n2,b\n3,c\n")
     box.try_run("train", "--loss", "logistic", "c.csv").refused(3, "c.csv:4:1: label 'c' is a third class besides 'a' and 'b'").silent()
     box.write("d.csv", "x,y\n1,a\n2,\n")
-    box.try_run("train", "--loss", "logistic", "d.csv").refused(3, "d.csv:3:3: cell 2 is empty").silent()
+    box.try_run("train", "--loss", "logistic", "d.csv").refused(3, "d.csv:3:3: cell 2 (the target 'y') is empty").silent()
 
 
 def case_a_resumed_journal_keeps_which_class_is_which(box):

@@ -230,6 +230,21 @@ def case_rows_that_begin_with_a_hash_are_rows(box):
     box.try_run("train", "-q", "t.jsonl").refused(3, "t.jsonl:2:1: expected an object")
 
 
+@over(("NA", "null", "n/a", "?", "<NA>", "#N/A", ""))
+def case_a_target_that_is_missing_is_no_class(box, text):
+    """The message names it; `none` is a class."""
+    good = "m,x,label\na,1,ok\nb,3,fr\n"
+    box.write("t.csv", good + "a,2,%s\n" % text)
+    box.try_run("train", "-q", "t.csv").refused(3, "t.csv:4:5: cell 3 (the target 'label') is %s (--on-error skip" %
+                                                ("missing, as '%s' says" % text if text else "empty"))
+    result = box.run("train", "--json", "-q", "--on-error", "skip", "t.csv").json
+    same([result["stages"], result["skipped"], result["class_names"]], [2, 1, ["ok", "fr"]], "stages, skipped, classes")
+    box.write("t.jsonl", '{"x": 1, "label": "ok"}\n{"x": 2, "label": "fr"}\n{"x": 3, "label": %s}\n' % ('"%s"' % text if text else "null"))
+    box.try_run("train", "-q", "t.jsonl").refused(3, "t.jsonl:3:", "(the target 'label') is")
+    box.write("none.csv", good + "a,2,none\nb,1,None\n")
+    same(box.run("train", "--json", "-q", "none.csv").json["class_names"], ["ok", "fr", "none", "None"], "classes")
+
+
 # ---- JSON lines ----
 
 

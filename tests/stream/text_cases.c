@@ -166,7 +166,7 @@ void test_libsvm(void)
 
 static const struct malformed csv_cases[] = {
     {"empty cell", "1,2,3\n4,,6\n", 2, 3, "cell 2 is empty"},
-    {"empty last cell", "1,2,3\n4,5,\n", 2, 5, "cell 3 is empty"},
+    {"empty last cell", "1,2,3\n4,5,\n", 2, 5, "cell 3 (the target) is empty"},
     {"nan", "1,2,3\n4,nan,6\n", 2, 3, "value 'nan' is not finite"},
     {"nan target", "1,2,3\n4,5,NaN\n", 2, 5, "target 'NaN' is not finite"},
     {"inf in the first line", "1,inf,3\n", 1, 3, "value 'inf' is not finite"},
@@ -177,7 +177,7 @@ static const struct malformed csv_cases[] = {
     {"text behind a quote", "1,2,3\n4,\"5\"x,6\n", 2, 6, "behind the closing quote"},
     {"1e999", "1,2,3\n4,1e999,6\n", 2, 3, "too large"},
     {"decimal comma", "1,5;2,5;0\n", 1, 1, "decimals take a point"},
-    {"cut", "1,2,3\n4,5,", 2, 5, "cell 3 is empty"},
+    {"cut", "1,2,3\n4,5,", 2, 5, "cell 3 (the target) is empty"},
     {"empty file", "", 0, 0, "no points"},
     {"header only", "a,b,c\n", 0, 0, "no points"},
     {"one column", "1\n2\n", 0, 0, "no feature beside the target"},
