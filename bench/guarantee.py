@@ -399,7 +399,7 @@ def part_classes(folder):
                 told["missed"], told["unproved"])
 
 
-PARTS = (("Ridge: one gradient a point", part_ridge), ("Logistic: auto against the best csvrg of a grid", part_logistic),
+PARTS = (("Ridge: one or two gradients a point", part_ridge), ("Logistic: auto against the best csvrg of a grid", part_logistic),
          ("Speed: auto against refit", part_speed), ("Along the stream: estimated and proved", part_tenths),
          ("Order: every stage is held", part_order), ("Against fitting again at every stage", part_refitting),
          ("Several classes", part_classes))
