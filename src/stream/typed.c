@@ -247,6 +247,43 @@ static keepfit_status refuse_type_of(const char *option, const char *name, struc
                    kf_quote(quote, name, name + strlen(name)), kf_type_write(known, room));
 }
 
+static bool is_called(const char *name, const char *number)
+{
+    return name && strcmp(name, number) == 0;
+}
+
+/* How many columns are known, if they are called 1, 2, and so on up to their number; otherwise 0. */
+static size_t count_numbered(const struct kf_input *input)
+{
+    const struct kf_recipe *recipe = input->recipe;
+    const keepfit_schema *schema = input->wanted.schema;
+    size_t count = 0;
+    for (size_t k = 0; k < recipe->columns; k++)
+        count += recipe->column[k].type.kind != KF_CROSS;
+    count += (schema->target != NULL) + (schema->weight != NULL);
+    for (size_t k = 1; k <= count; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        if (kf_recipe_find(recipe, number, strlen(number)) == KF_NO_COLUMN && !is_called(schema->target, number) &&
+            !is_called(schema->weight, number))
+            return 0;
+    }
+    return count;
+}
+
+bool kf_table_is_numbered(const struct kf_input *input)
+{
+    return count_numbered(input) > 0;
+}
+
+bool kf_table_number(struct kf_columns *columns, const struct kf_input *input)
+{
+    const char *target = input->wanted.schema->target;
+    size_t known = count_numbered(input);
+    bool bare = target && input->wanted.fixed && columns->count + 1 == known;
+    return !known || kf_columns_number(columns, bare ? strtoul(target, NULL, 10) : 0);
+}
+
 /* The settings that hold for all columns. */
 static keepfit_status agree_in_general(const struct kf_recipe_column *column, const keepfit_options *options,
                                        keepfit_error *error)

@@ -278,6 +278,34 @@ def case_settings_that_contradict_each_other(box, case):
     box.run("train", "-q", "--ignore", "c", "--type", "c=ignore", "t.csv")
 
 
+@over(("", "--target 1", "--target 2 --weight-column 4"))
+def case_a_table_without_names_reads_its_own_file(box, words):
+    """By the numbers of its columns: predictions with and without the target, and a journal that goes on."""
+    rows = ["%s,%s,%s,%d" % row for row in (("a", "x", "ok", 1), ("b", "y", "fr", 2), ("a", "y", "ok", 3), ("c", "x", "fr", 1))]
+    order = {"": (0, 1, 3, 2), "--target 1": (2, 0, 3, 1)}.get(words, (0, 2, 1, 3))
+    rows = [",".join(row.split(",")[k] for k in order) + "\n" for row in rows]
+    target = order.index(2)
+    names = ",".join("ABCD"[k] for k in range(4)) + "\n"
+    train = ("train", "-q", "--loss", "logistic", "--header", "no") + tuple(words.split())
+    box.write("t.csv", "".join(rows))
+    box.write("half.csv", "".join(rows[:2]))
+    box.write("rest.csv", "".join(rows[2:]))
+    box.write("bare.csv", "".join(",".join(cell for k, cell in enumerate(row.strip().split(",")) if k != target) + "\n" for row in rows))
+    box.write("named.csv", names + "".join(rows))
+    box.run(*train, "-m", "m.kf", "t.csv")
+    whole = box.run("predict", "--output", "scores", "--header", "no", "m.kf", "t.csv").text
+    same(whole.count("\n"), 4, "predictions")
+    same(box.run("predict", "--output", "scores", "m.kf", "t.csv").text, whole, "of a first line of numbers and texts")
+    same(box.run("predict", "--output", "scores", "--header", "no", "m.kf", "bare.csv").text, whole, "without the target")
+    box.run(*train, "--journal", "j", "half.csv")
+    box.run(*train, "--journal", "j", "--resume", "append", "-m", "two.kf", "rest.csv")
+    same(box.read("two.kf") == box.read("m.kf"), True, "the models")
+    box.try_run("predict", "m.kf", "named.csv").refused(3, "the columns are known by their numbers; say whether the first line has names")
+    box.try_run("predict", "--header", "yes", "m.kf", "named.csv").refused(3, "missing '")
+    box.write("wide.csv", "a,x,ok,1,7\n")
+    box.try_run("predict", "--header", "no", "m.kf", "wide.csv").refused(3, "not known '5'")
+
+
 # ---- JSON lines ----
 
 
