@@ -10,7 +10,7 @@ static void print_rows(const double *weights, const char *const *names, size_t r
 {
     for (size_t f = 0; f < rows; f++) {
         if (names)
-            fputs(names[f], stdout);
+            plain_text(stdout, names[f]);
         else
             printf("%zu", f + 1);
         for (size_t k = 0; k < columns; k++)
@@ -26,17 +26,26 @@ static void print_numbers(const char *name, const double *numbers, size_t count)
         printf(" %.17g", numbers[k]);
 }
 
+static void print_name(const char *before, const char *name, const char *behind)
+{
+    fputs(before, stdout);
+    plain_text(stdout, name);
+    fputs(behind, stdout);
+}
+
 static void print_names(const keepfit_description *model, const keepfit_schema *schema)
 {
     char room[32];
     if (schema->target)
-        printf("\n  target    %s", schema->target);
-    for (size_t k = 0; k < schema->columns; k++)
-        printf("%s%s=%s", k ? ", " : "\n  types     ", schema->column[k], schema->type[k]);
+        print_name("\n  target    ", schema->target, "");
+    for (size_t k = 0; k < schema->columns; k++) {
+        print_name(k ? ", " : "\n  types     ", schema->column[k], "=");
+        fputs(schema->type[k], stdout);
+    }
     for (size_t f = 0; schema->feature && f < schema->features; f++)
-        printf("%s%s", f ? ", " : schema->columns ? "\n  names     " : "\n  columns   ", schema->feature[f]);
+        print_name(f ? ", " : schema->columns ? "\n  names     " : "\n  columns   ", schema->feature[f], "");
     for (size_t k = 0; k < model->classes; k++)
-        printf("%s%s", k ? " " : "\n  labels    ", stored_class(schema, model->labels[k], room));
+        print_name(k ? " " : "\n  labels    ", stored_class(schema, model->labels[k], room), "");
 }
 
 static void print_text(const keepfit_model *stored, bool weights)
@@ -140,18 +149,20 @@ static void print_journal_text(const keepfit_journal_info *info, const keepfit_s
     if (info->damage)
         printf("  damage     %s\n", info->damage);
     if (schema->target)
-        printf("  target     %s\n", schema->target);
-    for (size_t k = 0; k < schema->columns; k++)
-        printf("%s%s=%s%s", k ? ", " : "  types      ", schema->column[k], schema->type[k],
-               k + 1 < schema->columns ? "" : "\n");
+        print_name("  target     ", schema->target, "\n");
+    for (size_t k = 0; k < schema->columns; k++) {
+        print_name(k ? ", " : "  types      ", schema->column[k], "=");
+        printf("%s%s", schema->type[k], k + 1 < schema->columns ? "" : "\n");
+    }
     for (size_t f = 0; schema->feature && f < schema->features; f++)
-        printf("%s%s%s",
-               f                 ? ", "
-               : schema->columns ? "  names      "
-                                 : "  columns    ",
-               schema->feature[f], f + 1 < schema->features ? "" : "\n");
-    for (size_t k = 0; k < schema->classes; k++)
-        printf("  class %-4.17g %s\n", schema->label[k], schema->class_name[k]);
+        print_name(f                 ? ", "
+                   : schema->columns ? "  names      "
+                                     : "  columns    ",
+                   schema->feature[f], f + 1 < schema->features ? "" : "\n");
+    for (size_t k = 0; k < schema->classes; k++) {
+        printf("  class %-4.17g", schema->label[k]);
+        print_name(" ", schema->class_name[k], "\n");
+    }
     for (const char *line = info->settings, *end; (end = strchr(line, '\n')); line = end + 1)
         if (strncmp(line, "set ", 4) == 0)
             printf("  %.*s\n", (int)(end - line - 4), line + 4);

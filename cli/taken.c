@@ -43,7 +43,7 @@ void taken_warn(struct taken *taken, const keepfit_options *options, const char 
 static void say_name(const char *name)
 {
     if (*name && !strpbrk(name, " ,=\"\n"))
-        fputs(name, stderr);
+        plain_text(stderr, name);
     else
         json_text(stderr, name);
 }
@@ -125,9 +125,11 @@ static void print_intercept(keepfit_options *options)
 static void print_target(keepfit_options *options, const struct taken_data *data)
 {
     const keepfit_stream_info *stream = data->stream;
-    if (stream->target_column && data->names->target)
-        printf("  target       column %llu, %s\n", (unsigned long long)stream->target_column, data->names->target);
-    else if (stream->target_column)
+    if (stream->target_column && data->names->target) {
+        printf("  target       column %llu, ", (unsigned long long)stream->target_column);
+        plain_text(stdout, data->names->target);
+        putchar('\n');
+    } else if (stream->target_column)
         printf("  target       column %llu\n", (unsigned long long)stream->target_column);
     else if (stream->targets)
         printf("  target       from %s\n", stream->targets);
@@ -142,8 +144,10 @@ static void print_classes(const struct taken_data *data)
     const keepfit_description *model = data->model;
     char room[32];
     printf("  classes      ");
-    for (size_t k = 0; k < model->classes && k < CLASSES_SHOWN; k++)
-        printf("%s%s", k ? ", " : "", stored_class(data->names, model->labels[k], room));
+    for (size_t k = 0; k < model->classes && k < CLASSES_SHOWN; k++) {
+        fputs(k ? ", " : "", stdout);
+        plain_text(stdout, stored_class(data->names, model->labels[k], room));
+    }
     if (model->classes > CLASSES_SHOWN)
         printf(", ... (%zu)", model->classes);
     putchar('\n');

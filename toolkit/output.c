@@ -11,11 +11,51 @@
 
 #include "toolkit/exit_code.h"
 
+#define MESSAGE_MOST 8192 /* longer than a path and what is said of it */
+
+/* How many bytes of UTF-8 the character has that begins here; 0: it is none. */
+static size_t character_bytes(const unsigned char *at)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t more = 0; more < 4; more++) {
+        if ((*at & forms[more].mask) != forms[more].lead)
+            continue;
+        uint32_t code = *at & (unsigned char)~forms[more].mask;
+        for (size_t k = 1; k <= more; k++) {
+            if ((at[k] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (at[k] & 0x3f);
+        }
+        bool good = code >= forms[more].least && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+        return good ? more + 1 : 0;
+    }
+    return 0;
+}
+
+void plain_text(FILE *file, const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t bytes = character_bytes(at);
+        bool control = *at < 0x20 || *at == 0x7f || (bytes == 2 && *at == 0xc2 && at[1] < 0xa0);
+        if (bytes && !control)
+            fwrite(at, 1, bytes, file);
+        else
+            for (size_t k = 0; k < (bytes ? bytes : 1); k++)
+                fprintf(file, "\\x%02x", at[k]);
+        at += bytes ? bytes : 1;
+    }
+}
+
 static void say(const char *prefix, const char *format, va_list arguments)
 {
+    char text[MESSAGE_MOST];
+    vsnprintf(text, sizeof text, format, arguments);
     fflush(stdout);
     fprintf(stderr, "keepfit: %s", prefix);
-    vfprintf(stderr, format, arguments);
+    plain_text(stderr, text);
     fputc('\n', stderr);
 }
 
@@ -188,28 +228,6 @@ void csv_text(FILE *file, const char *text)
         fputc(*text, file);
     }
     fputc('"', file);
-}
-
-/* How many bytes of UTF-8 the character has that begins here; 0: it is none. */
-static size_t character_bytes(const unsigned char *at)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-    for (size_t more = 0; more < 4; more++) {
-        if ((*at & forms[more].mask) != forms[more].lead)
-            continue;
-        uint32_t code = *at & (unsigned char)~forms[more].mask;
-        for (size_t k = 1; k <= more; k++) {
-            if ((at[k] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (at[k] & 0x3f);
-        }
-        bool good = code >= forms[more].least && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-        return good ? more + 1 : 0;
-    }
-    return 0;
 }
 
 void json_text(FILE *file, const char *text)

@@ -46,6 +46,10 @@ char *path_in(const char *folder, const char *name);
 /* Flushes standard output. Returns code, or EXIT_FAILED where something did not arrive. */
 int finish_standard_output(int code);
 
+/* For people: as it is, but for control characters and bytes that are no UTF-8, which become \xNN, so that a name in a file writes
+ * nothing else on a terminal, and no line of its own. Messages are written so. */
+void plain_text(FILE *file, const char *text);
+
 /* A cell of CSV, in quotes where it needs them. */
 void csv_text(FILE *file, const char *text);
 

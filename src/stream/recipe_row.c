@@ -241,7 +241,11 @@ static void note_unseen(struct kf_recipe *recipe, size_t k, const struct kf_cont
     if (recipe->unseen++ > 0)
         return;
     size_t length = cell->text ? (size_t)(cell->end - cell->text) : 0;
-    length = length < sizeof recipe->unseen_text ? length : sizeof recipe->unseen_text - 1;
+    if (length >= sizeof recipe->unseen_text) {
+        length = sizeof recipe->unseen_text - 1;
+        while (length && ((unsigned char)cell->text[length] & 0xc0) == 0x80)
+            length--; /* not within a character */
+    }
     recipe->unseen_column = k;
     if (length)
         memcpy(recipe->unseen_text, cell->text, length);

@@ -306,6 +306,20 @@ def case_a_table_without_names_reads_its_own_file(box, words):
     box.try_run("predict", "--header", "no", "m.kf", "wide.csv").refused(3, "not known '5'")
 
 
+def case_nothing_in_a_table_reaches_the_terminal_as_it_is(box):
+    """Control characters in names, cells and classes are shown as \\xNN, by messages and by inspect."""
+    box.write("t.csv", 'c\033[1m,"x\ny",label\nr\033[2J,"1\n",o\033k\nb,2,f\u009br\n')
+    result = box.run("train", "--loss", "logistic", "--type", "2=category", "--journal", "j", "-m", "m.kf", "t.csv")
+    box.write("new.csv", 'c\033[1m,"x\ny"\n"\033[31m\nred",2\n')
+    warned = box.run("predict", "m.kf", "new.csv").error
+    same("(the first is '\\x1b[31m\\x0ared', in column 'c\\x1b[1m')" in warned, True, "the warning")
+    shown = [box.run("inspect", name).text for name in ("m.kf", "j")] + [box.run("inspect", "--weights", "m.kf").text]
+    for text in [result.text, result.error, warned] + shown:
+        same([c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)], [], "control characters")
+    for text in shown:
+        same("c\\x1b[1m=r\\x1b[2J, " in text and "o\\x1bk" in text and "f\\xc2\\x9br" in text, True, "names")
+
+
 # ---- JSON lines ----
 
 
