@@ -38,11 +38,13 @@ void kf_columns_forget_names(struct kf_columns *columns)
     columns->capacity = 0;
 }
 
-bool kf_columns_number(struct kf_columns *columns)
+bool kf_columns_number(struct kf_columns *columns, size_t without)
 {
-    size_t count = columns->count;
+    size_t count = columns->count, last = count + (without >= 1 && without <= count + 1);
     columns->count = 0;
-    for (size_t k = 1; k <= count; k++) {
+    for (size_t k = 1; k <= last; k++) {
+        if (k == without)
+            continue;
         char number[24];
         snprintf(number, sizeof number, "%zu", k);
         if (!kf_columns_add(columns, kf_copy_text(number))) {

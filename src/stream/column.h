@@ -22,8 +22,8 @@ void kf_columns_free(struct kf_columns *columns);
 /* Takes the name over, even when it fails; a NULL name makes it fail. */
 bool kf_columns_add(struct kf_columns *columns, char *name);
 void kf_columns_forget_names(struct kf_columns *columns);
-/* Columns without names are called by their numbers. False: out of memory. */
-bool kf_columns_number(struct kf_columns *columns);
+/* Columns without names are called by their numbers, from 1, `without` one of them (0: with all). False: out of memory. */
+bool kf_columns_number(struct kf_columns *columns, size_t without);
 
 /* Chooses target and weight, by name or number from 1 where they are given (they may be NULL; "none": there is no target), and
  * the features by what the input wants, and puts down in the input what they are called. There must be at least one feature. */

@@ -94,6 +94,19 @@ static bool is_header(const struct kf_csv *reader, const struct first *first)
     return known || first->counted[0] || first->counted[1];
 }
 
+/* The columns are known by their numbers, and a line like this one would be their names elsewhere. A line of numbers and texts is
+ * no such one. */
+static keepfit_status refuse_names(const struct kf_csv *reader, const struct first *first, keepfit_error *error)
+{
+    const struct kf_columns *columns = &reader->columns;
+    bool names = first->names && first->names + first->blank == columns->count;
+    if (!names && !has_all_names(columns, reader->input->wanted.schema))
+        return KEEPFIT_OK;
+    return kf_fail_at(error, KEEPFIT_DATA, reader->input->name, 0, 0,
+                      "the columns are known by their numbers; say whether the first line has names ({header=yes}) or "
+                      "is a row ({header=no})");
+}
+
 /* The number of columns, their names, and whether they are names. */
 static keepfit_status read_first(struct kf_csv *reader, const struct kf_line *line, bool *named, keepfit_error *error)
 {
@@ -108,7 +121,10 @@ static keepfit_status read_first(struct kf_csv *reader, const struct kf_line *li
             return kf_fail_memory(error);
         look_at(&first, &cell, reader->columns.count - 1);
     }
-    *named = is_header(reader, &first);
+    bool numbered = reader->typed && kf_table_is_numbered(reader->input);
+    *named = !numbered && is_header(reader, &first);
+    if (numbered && reader->input->options->header == KF_HEADER_AUTO)
+        return refuse_names(reader, &first, error);
     reader->mixed = *named && first.names < reader->columns.count - first.blank;
     return KEEPFIT_OK;
 }
@@ -223,7 +239,7 @@ static keepfit_status choose_types(struct kf_csv *reader, bool asked, keepfit_er
     bool said = false;
     if (!asked && (!hold_row(reader, &line) || is_all_numbers(reader, &line)))
         return kf_columns_features(columns, reader->input->options->target, reader->input, error);
-    if (!columns->name && !kf_columns_number(columns))
+    if (!columns->name && !kf_columns_number(columns, 0))
         return kf_fail_memory(error);
     keepfit_status status = asked ? kf_table_is_said(columns, reader->input, &said, error) : KEEPFIT_OK;
     struct kf_sight *sights = kf_allocate(columns->count, sizeof *sights);
@@ -259,6 +275,8 @@ static keepfit_status begin_columns(struct kf_csv *reader, keepfit_error *error)
     const keepfit_schema *schema = input->wanted.schema;
     bool known = input->wanted.fixed || input->wanted.plain || (schema && schema->features),
          said = input->options->target, asked = kf_table_is_asked_for(input->options);
+    if (reader->typed && !reader->columns.name && !kf_table_number(&reader->columns, input))
+        return kf_fail_memory(error);
     keepfit_status status =
         kf_columns_others(&reader->columns, input->options->target, input->options->weights, input, error);
     if (status != KEEPFIT_OK)

@@ -76,12 +76,15 @@ keepfit_status kf_recipe_add(struct kf_recipe *recipe, const char *name, struct 
         .type = type, .own = KF_NO_COORDINATE, .missing = KF_NO_COORDINATE, .age = KF_NO_COORDINATE};
     for (size_t k = 0; k < KF_MOMENT_PARTS; k++)
         made.moment[k] = KF_NO_COORDINATE;
-    if (kf_recipe_find(recipe, name, strlen(name)) != KF_NO_COLUMN)
+    bool cross = type.kind == KF_CROSS, there = kf_recipe_find(recipe, name, strlen(name)) != KF_NO_COLUMN;
+    if (there && cross && strchr(name, '*'))
+        return kf_fail(error, KEEPFIT_USAGE, "{cross}: '%.100s' is there already", name);
+    if (there && !cross)
         return kf_fail(error, KEEPFIT_DATA, "two columns are called '%.100s'; a table with types needs different names",
                        name);
     if (!KF_RESERVE(recipe->column, recipe->capacity, recipe->columns + 1) || !(made.name = kf_copy_text(name)))
         return kf_fail_memory(error);
-    keepfit_status status = type.kind == KF_CROSS ? add_cross(recipe, &made, error) : KEEPFIT_OK;
+    keepfit_status status = cross ? add_cross(recipe, &made, error) : KEEPFIT_OK;
     if (status != KEEPFIT_OK) {
         free(made.name);
         return status;

@@ -1,5 +1,6 @@
 #include "stream/typed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,8 @@ static keepfit_status read_type(const struct kf_columns *columns, const struct k
     keepfit_status status = kf_columns_look_up(columns, "type", piece, &k, input->name, error);
     if (status != KEEPFIT_OK)
         return status;
+    if (said[k].typed)
+        return kf_fail(error, KEEPFIT_USAGE, "{type}: column '%.80s' has two types there", piece);
     said[k].typed = true;
     said[k].type = type;
     return KEEPFIT_OK;
@@ -103,6 +106,13 @@ static void complete(struct kf_type *type, const keepfit_options *options)
         type->missing = (enum kf_missing)options->missing;
 }
 
+static keepfit_status refuse_both(const char *option, const char *name, keepfit_error *error)
+{
+    char quote[KF_QUOTE_SIZE];
+    return kf_fail(error, KEEPFIT_USAGE, "{%s} leaves out column '%s', to which {type} gives a type", option,
+                   kf_quote(quote, name, name + strlen(name)));
+}
+
 static keepfit_status read_said(const struct kf_columns *columns, const struct kf_input *input, struct said **out,
                                 keepfit_error *error)
 {
@@ -117,8 +127,13 @@ static keepfit_status read_said(const struct kf_columns *columns, const struct k
         status = read_list(columns, input, "columns", options->columns, said, true, error);
     for (size_t k = 0; k < columns->count && status == KEEPFIT_OK; k++) {
         bool other = k == columns->target || k == columns->weight;
+        bool named = said[k].ignored;
         if (options->columns && !said[k].taken)
             said[k].ignored = true;
+        if (said[k].ignored && said[k].typed && said[k].type.kind != KF_IGNORE && !other) {
+            status = refuse_both(named ? "ignore" : "columns", columns->name[k], error);
+            break;
+        }
         if (said[k].ignored && !said[k].typed)
             said[k].type = (struct kf_type){.kind = KF_IGNORE};
         said[k].typed |= said[k].ignored || other;
@@ -225,10 +240,93 @@ keepfit_status kf_table_know(struct kf_table *table, struct kf_input *input, kee
     return KEEPFIT_OK;
 }
 
-static keepfit_status refuse_option(const char *option, const char *name, const char *type, keepfit_error *error)
+static keepfit_status refuse_type_of(const char *option, const char *name, struct kf_type known, keepfit_error *error)
 {
-    return kf_fail(error, KEEPFIT_USAGE, "{%s}: column '%.60s' has the type %s since the first rows", option, name,
-                   type);
+    char room[KF_TYPE_ROOM], quote[KF_QUOTE_SIZE];
+    return kf_fail(error, KEEPFIT_USAGE, "{%s}: column '%s' has the type %s since the first rows", option,
+                   kf_quote(quote, name, name + strlen(name)), kf_type_write(known, room));
+}
+
+static bool is_called(const char *name, const char *number)
+{
+    return name && strcmp(name, number) == 0;
+}
+
+/* How many columns are known, if they are called 1, 2, and so on up to their number; otherwise 0. */
+static size_t count_numbered(const struct kf_input *input)
+{
+    const struct kf_recipe *recipe = input->recipe;
+    const keepfit_schema *schema = input->wanted.schema;
+    size_t count = 0;
+    for (size_t k = 0; k < recipe->columns; k++)
+        count += recipe->column[k].type.kind != KF_CROSS;
+    count += (schema->target != NULL) + (schema->weight != NULL);
+    for (size_t k = 1; k <= count; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", k);
+        if (kf_recipe_find(recipe, number, strlen(number)) == KF_NO_COLUMN && !is_called(schema->target, number) &&
+            !is_called(schema->weight, number))
+            return 0;
+    }
+    return count;
+}
+
+bool kf_table_is_numbered(const struct kf_input *input)
+{
+    return count_numbered(input) > 0;
+}
+
+bool kf_table_number(struct kf_columns *columns, const struct kf_input *input)
+{
+    const char *target = input->wanted.schema->target;
+    size_t known = count_numbered(input);
+    bool bare = target && input->wanted.fixed && columns->count + 1 == known;
+    return !known || kf_columns_number(columns, bare ? strtoul(target, NULL, 10) : 0);
+}
+
+/* The settings that hold for all columns. */
+static keepfit_status agree_in_general(const struct kf_recipe_column *column, const keepfit_options *options,
+                                       keepfit_error *error)
+{
+    static const char *const missing[] = {"indicator", "zero", "skip"};
+    const struct kf_type known = column->type;
+    char quote[KF_QUOTE_SIZE], bits[48] = "without " KF_OPTION("hash");
+    kf_quote(quote, column->name, column->name + strlen(column->name));
+    if (known.kind != KF_IGNORE && known.kind != KF_CROSS && keepfit_options_given(options, "missing") &&
+        (int)known.missing != options->missing)
+        return kf_fail(error, KEEPFIT_USAGE,
+                       "{missing=%s} differs: column '%s' has been read with {missing=%s} since the first rows",
+                       missing[options->missing], quote, missing[known.missing]);
+    if (known.bits)
+        snprintf(bits, sizeof bits, "with " KF_OPTION_BEGINS "hash=%u" KF_OPTION_ENDS, known.bits);
+    if (options->hash && kf_type_has_keys(known.kind) && known.bits != options->hash)
+        return kf_fail(error, KEEPFIT_USAGE, "{hash=%u} differs: column '%s' has been read %s since the first rows",
+                       (unsigned)options->hash, quote, bits);
+    return KEEPFIT_OK;
+}
+
+/* All products that are known must be asked for, and no others, if any are. */
+static keepfit_status agree_in_crosses(const struct kf_recipe *recipe, const keepfit_options *options,
+                                       keepfit_error *error)
+{
+    const char *list = options->cross, *piece;
+    char *room = list ? kf_allocate_raw(strlen(list) + 1) : NULL;
+    size_t known = 0, said = 0;
+    keepfit_status status = list && !room ? kf_fail_memory(error) : KEEPFIT_OK;
+    for (size_t k = 0; k < recipe->columns; k++)
+        known += recipe->column[k].type.kind == KF_CROSS;
+    while (status == KEEPFIT_OK && list && next_piece(&list, room, &piece)) {
+        size_t at = kf_recipe_find(recipe, piece, strlen(piece));
+        said++;
+        if (at == KF_NO_COLUMN || recipe->column[at].type.kind != KF_CROSS)
+            status = kf_fail(error, KEEPFIT_USAGE,
+                             "{cross} differs: '%.100s' has not been a product since the first rows", piece);
+    }
+    if (status == KEEPFIT_OK && options->cross && said != known)
+        status =
+            kf_fail(error, KEEPFIT_USAGE, "{cross} differs: there have been %zu products since the first rows", known);
+    free(room);
+    return status;
 }
 
 /* What the options say must be what is known; what they do not say is not compared. */
@@ -238,20 +336,22 @@ static keepfit_status agree(const struct kf_recipe *recipe, const struct kf_colu
     for (size_t k = 0; k < columns->count; k++) {
         const char *name = columns->name[k];
         size_t at = kf_recipe_find(recipe, name, strlen(name));
-        char room[KF_TYPE_ROOM];
         if (is_other(columns, k) || at == KF_NO_COLUMN)
             continue;
         struct kf_type known = recipe->column[at].type, now = said[k].type;
-        bool ignored = known.kind == KF_IGNORE, options_ignore = said[k].typed && now.kind == KF_IGNORE;
-        kf_type_write(known, room);
+        bool options_ignore = said[k].typed && now.kind == KF_IGNORE;
         if (said[k].typed && (now.kind != known.kind || now.words != known.words))
-            return refuse_option(!options_ignore ? "type" : options->ignore ? "ignore" : "columns", name, room, error);
-        if (!ignored && keepfit_options_given(options, "missing") && (int)known.missing != options->missing)
-            return refuse_option("missing", name, room, error);
-        if (options->hash && kf_type_has_keys(known.kind) && known.bits != options->hash)
-            return refuse_option("hash", name, room, error);
+            return refuse_type_of(!options_ignore   ? "type"
+                                  : options->ignore ? "ignore"
+                                                    : "columns",
+                                  name, known, error);
     }
-    return KEEPFIT_OK;
+    for (size_t k = 0; k < recipe->columns; k++) {
+        keepfit_status status = agree_in_general(&recipe->column[k], options, error);
+        if (status != KEEPFIT_OK)
+            return status;
+    }
+    return agree_in_crosses(recipe, options, error);
 }
 
 /* Columns that the recipe ignores, or the options, are left out, and may be missing. */

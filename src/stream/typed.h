@@ -21,6 +21,11 @@ bool kf_table_is_asked_for(const keepfit_options *options);
 /* What is known has types: they become the recipe, and what is wanted becomes a view of its columns, to be found by their names. */
 keepfit_status kf_table_know(struct kf_table *table, struct kf_input *input, keepfit_error *error);
 
+/* Whether what is known was a table without names, so that columns are known by their numbers. */
+bool kf_table_is_numbered(const struct kf_input *input);
+/* Calls columns without names by their numbers, if what is known is. For a model the target may be left out. False: out of memory. */
+bool kf_table_number(struct kf_columns *columns, const struct kf_input *input);
+
 /* The columns have their names, target and weight. `sights` [columns]: the first rows; NULL: they were not looked at. */
 keepfit_status kf_table_begin(struct kf_table *table, struct kf_columns *columns, struct kf_input *input,
                               const struct kf_sight *sights, keepfit_error *error);

@@ -245,6 +245,67 @@ def case_a_target_that_is_missing_is_no_class(box, text):
     same(box.run("train", "--json", "-q", "none.csv").json["class_names"], ["ok", "fr", "none", "None"], "classes")
 
 
+@over((("--cross c*x", "--cross differs: 'c*x' has not been a product since the first rows"),
+       ("--cross m*c,m*x", "--cross differs: 'm*x' has not been"), ("--missing zero", "--missing zero differs: column 'm' has been read with "
+                                                                  "--missing indicator since the first rows"),
+       ("--hash 4", "--hash 4 differs: column 'm' has been read without --hash since"), ("--type x=category", "--type: column 'x' has the type number")))
+def case_settings_that_differ_from_what_is_known_are_named(box, case):
+    """By a journal that goes on, and by a model that predicts."""
+    words, message = case
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    train = ("train", "-q", "--loss", "logistic", "--journal", "j", "--resume", "append")
+    box.run(*train, "--cross", "m*c", "-m", "m.kf", "t.csv")
+    box.try_run(*train, *words.split(), "t.csv").refused(2, message)
+    box.try_run("predict", *words.split(), "m.kf", "t.csv").refused(2, message)
+    box.run("predict", "--cross", "m*c", "m.kf", "t.csv")
+    box.run(*train, "--cross", "m*c", "--missing", "indicator", "t.csv")
+
+
+def case_fewer_products_than_are_known_differ(box):
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    box.run("train", "-q", "--loss", "logistic", "--cross", "m*c,m*x", "-m", "m.kf", "t.csv")
+    box.try_run("predict", "--cross", "m*c", "m.kf", "t.csv").refused(2, "--cross differs: there have been 2 products")
+
+
+@over((("--ignore c --type c=category", "--ignore leaves out column 'c', to which --type gives a type"),
+       ("--columns m,x --type c=category", "--columns leaves out column 'c', to which --type gives a type"),
+       ("--type c=category,c=text", "--type: column 'c' has two types there"), ("--cross m", "--cross: 'm' is not the product of two to 4"),
+       ("--cross m*c,m*c", "--cross: 'm*c' is there already")))
+def case_settings_that_contradict_each_other(box, case):
+    words, message = case
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    box.try_run("train", "-q", *words.split(), "t.csv").refused(2, message)
+    box.run("train", "-q", "--ignore", "c", "--type", "c=ignore", "t.csv")
+
+
+@over(("", "--target 1", "--target 2 --weight-column 4"))
+def case_a_table_without_names_reads_its_own_file(box, words):
+    """By the numbers of its columns: predictions with and without the target, and a journal that goes on."""
+    rows = ["%s,%s,%s,%d" % row for row in (("a", "x", "ok", 1), ("b", "y", "fr", 2), ("a", "y", "ok", 3), ("c", "x", "fr", 1))]
+    order = {"": (0, 1, 3, 2), "--target 1": (2, 0, 3, 1)}.get(words, (0, 2, 1, 3))
+    rows = [",".join(row.split(",")[k] for k in order) + "\n" for row in rows]
+    target = order.index(2)
+    names = ",".join("ABCD"[k] for k in range(4)) + "\n"
+    train = ("train", "-q", "--loss", "logistic", "--header", "no") + tuple(words.split())
+    box.write("t.csv", "".join(rows))
+    box.write("half.csv", "".join(rows[:2]))
+    box.write("rest.csv", "".join(rows[2:]))
+    box.write("bare.csv", "".join(",".join(cell for k, cell in enumerate(row.strip().split(",")) if k != target) + "\n" for row in rows))
+    box.write("named.csv", names + "".join(rows))
+    box.run(*train, "-m", "m.kf", "t.csv")
+    whole = box.run("predict", "--output", "scores", "--header", "no", "m.kf", "t.csv").text
+    same(whole.count("\n"), 4, "predictions")
+    same(box.run("predict", "--output", "scores", "m.kf", "t.csv").text, whole, "of a first line of numbers and texts")
+    same(box.run("predict", "--output", "scores", "--header", "no", "m.kf", "bare.csv").text, whole, "without the target")
+    box.run(*train, "--journal", "j", "half.csv")
+    box.run(*train, "--journal", "j", "--resume", "append", "-m", "two.kf", "rest.csv")
+    same(box.read("two.kf") == box.read("m.kf"), True, "the models")
+    box.try_run("predict", "m.kf", "named.csv").refused(3, "the columns are known by their numbers; say whether the first line has names")
+    box.try_run("predict", "--header", "yes", "m.kf", "named.csv").refused(3, "missing '")
+    box.write("wide.csv", "a,x,ok,1,7\n")
+    box.try_run("predict", "--header", "no", "m.kf", "wide.csv").refused(3, "not known '5'")
+
+
 # ---- JSON lines ----
 
 
