@@ -20,8 +20,8 @@ struct kf_csv {
     bool no_memory;  /* to join it with those behind it */
     bool typed;
     bool hash_rows; /* a line that begins with # is a row, as in tables with types */
-    bool mixed;    /* the first line has names and numbers */
-    bool numbered; /* no line has names */
+    bool mixed;     /* the first line has names and numbers */
+    bool numbered;  /* no line has names */
     struct kf_table table;
     char *plain; /* room for a row's cells without their quotes, where these are doubled */
     size_t plain_capacity, plain_used;
