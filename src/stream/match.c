@@ -92,11 +92,39 @@ static keepfit_status refuse(const struct kf_input *input, const struct list *mi
                           : "");
 }
 
+/* A target that is said must not be a column that has been a feature. Rows that go on must not have the old target beside it; where it
+ * is not there, it may have got another name. (JSON lines have all columns that are known.) */
+static keepfit_status check_target(const struct kf_columns *columns, const struct kf_input *input, keepfit_error *error)
+{
+    const keepfit_schema *schema = input->wanted.schema;
+    const char *known = schema->target, *name = columns->target != KF_NO_COLUMN ? columns->name[columns->target] : "";
+    char quote[KF_QUOTE_SIZE], old[KF_QUOTE_SIZE] = "none";
+    if (!input->options->target || columns->target == KF_NO_COLUMN || same_text(known, name))
+        return KEEPFIT_OK;
+    bool only = kf_columns_find(columns, name, 0) == columns->target &&
+                kf_columns_find(columns, name, columns->target + 1) == KF_NO_COLUMN;
+    bool feature = only && kf_is_feature(schema, name);
+    bool beside = !input->wanted.fixed && known && kf_columns_find(columns, known, 0) != KF_NO_COLUMN &&
+                  !kf_is_feature(schema, known);
+    if (!feature && !beside)
+        return KEEPFIT_OK;
+    kf_quote(quote, name, name + strlen(name));
+    if (known)
+        kf_quote(old, known, known + strlen(known));
+    return kf_fail_at(error, KEEPFIT_USAGE, input->name, 0, 0,
+                      "{target} differs: it is '%s'%s, but that of the %s is %s%s%s", quote,
+                      feature ? ", a feature so far" : "", input->wanted.fixed ? "model" : "points before",
+                      known ? "'" : "", old, known ? "'" : "");
+}
+
 keepfit_status kf_columns_match(struct kf_columns *columns, const struct kf_input *input, keepfit_error *error)
 {
     const struct kf_wanted *wanted = &input->wanted;
     const keepfit_schema *schema = wanted->schema;
     struct list missing = {.used = 0}, extra = {.used = 0}, often = {.used = 0};
+    keepfit_status status = check_target(columns, input, error);
+    if (status != KEEPFIT_OK)
+        return status;
     bool *found = kf_allocate(schema->features, sizeof *found);
     if (!found)
         return kf_fail_memory(error);

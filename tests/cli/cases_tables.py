@@ -320,6 +320,30 @@ def case_nothing_in_a_table_reaches_the_terminal_as_it_is(box):
         same("c\\x1b[1m=r\\x1b[2J, " in text and "o\\x1bk" in text and "f\\xc2\\x9br" in text, True, "names")
 
 
+@over(("t.csv", "t.jsonl"))
+def case_another_target_than_that_of_the_points_before_is_named(box, name):
+    """Whether it has been a feature, or left out. One that has got another name in CSV is taken; JSON lines have no line that would
+    say that the old one is gone."""
+    rows = [{"m": "ab"[k % 2], "x": k, "z": k % 3, "label": k % 5} for k in range(9)]
+    show = json.dumps if name == "t.jsonl" else lambda row: ",".join(map(str, row.values()))
+    text = ("" if name == "t.jsonl" else "m,x,z,label\n") + "".join(show(row) + "\n" for row in rows)
+    box.write(name, text)
+    box.write("new-" + name, text.replace("label", "result"))
+    train = ("train", "-q", "--journal", "j", "--resume", "append")
+    box.run(*train, "--target", "label", "--ignore", "z", "-m", "m.kf", name)
+    box.try_run(*train, "--target", "x", name).refused(2, name + ": --target differs: it is 'x', a feature so far, but that of the points "
+                                                       "before is 'label'")
+    box.try_run(*train, "--target", "z", name).refused(2, "--target differs: it is 'z', but that of the points before is 'label'")
+    box.try_run("predict", "--target", "x", "m.kf", name).refused(2, "--target differs: it is 'x', a feature so far, but that of the model is 'label'")
+    renamed = box.try_run(*train, "--target", "result", "new-" + name)
+    if name == "t.jsonl":
+        renamed.refused(2, "--target differs: it is 'result'")
+    else:
+        same(renamed.code, 0, "exit")
+    box.run(*train, "--target", "label", name)
+    box.run("predict", "--score", "--target", "z", "m.kf", name)
+
+
 # ---- JSON lines ----
 
 
