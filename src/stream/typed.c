@@ -284,24 +284,27 @@ bool kf_table_number(struct kf_columns *columns, const struct kf_input *input)
     return !known || kf_columns_number(columns, bare ? strtoul(target, NULL, 10) : 0);
 }
 
-/* The settings that hold for all columns. */
-static keepfit_status agree_in_general(const struct kf_recipe_column *column, const keepfit_options *options,
-                                       keepfit_error *error)
+/* The settings that hold for all columns, but for those whose own type says otherwise. */
+static keepfit_status agree_in_general(const struct kf_recipe_column *column, const struct said *said,
+                                       const keepfit_options *options, keepfit_error *error)
 {
+    struct kf_type now = {.missing = (enum kf_missing)options->missing, .bits = (unsigned)options->hash};
+    if (said && said->typed)
+        now = said->type;
     static const char *const missing[] = {"indicator", "zero", "skip"};
     const struct kf_type known = column->type;
     char quote[KF_QUOTE_SIZE], bits[48] = "without " KF_OPTION("hash");
     kf_quote(quote, column->name, column->name + strlen(column->name));
-    if (known.kind != KF_IGNORE && known.kind != KF_CROSS && keepfit_options_given(options, "missing") &&
-        (int)known.missing != options->missing)
+    if (known.kind != KF_IGNORE && known.kind != KF_CROSS && known.missing != now.missing &&
+        (now.missing != KF_MISSING_INDICATOR || keepfit_options_given(options, "missing")))
         return kf_fail(error, KEEPFIT_USAGE,
                        "{missing=%s} differs: column '%s' has been read with {missing=%s} since the first rows",
-                       missing[options->missing], quote, missing[known.missing]);
+                       missing[now.missing], quote, missing[known.missing]);
     if (known.bits)
         snprintf(bits, sizeof bits, "with " KF_OPTION_BEGINS "hash=%u" KF_OPTION_ENDS, known.bits);
-    if (options->hash && kf_type_has_keys(known.kind) && known.bits != options->hash)
+    if (now.bits && kf_type_has_keys(known.kind) && known.bits != now.bits)
         return kf_fail(error, KEEPFIT_USAGE, "{hash=%u} differs: column '%s' has been read %s since the first rows",
-                       (unsigned)options->hash, quote, bits);
+                       now.bits, quote, bits);
     return KEEPFIT_OK;
 }
 
@@ -347,7 +350,9 @@ static keepfit_status agree(const struct kf_recipe *recipe, const struct kf_colu
                                   name, known, error);
     }
     for (size_t k = 0; k < recipe->columns; k++) {
-        keepfit_status status = agree_in_general(&recipe->column[k], options, error);
+        size_t at = kf_columns_find(columns, recipe->column[k].name, 0);
+        keepfit_status status =
+            agree_in_general(&recipe->column[k], at == KF_NO_COLUMN ? NULL : &said[at], options, error);
         if (status != KEEPFIT_OK)
             return status;
     }

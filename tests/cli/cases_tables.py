@@ -267,6 +267,16 @@ def case_fewer_products_than_are_known_differ(box):
     box.try_run("predict", "--cross", "m*c", "m.kf", "t.csv").refused(2, "--cross differs: there have been 2 products")
 
 
+def case_the_same_settings_again_are_the_same(box):
+    """Also where the type of one column says otherwise than --hash and --missing do for all."""
+    box.write("t.csv", "m,c,x,label\na,r,1,ok\nb,s,2,fr\na,s,3,ok\n")
+    train = ("train", "-q", "--loss", "logistic", "--journal", "j", "--resume", "append", "--hash", "4", "--missing", "skip")
+    for _ in range(2):
+        box.run(*train, "--type", "c=category#8,x=number?zero", "t.csv")
+    box.try_run(*train, "--type", "c=category#7,x=number?zero", "t.csv").refused(2, "--hash 7 differs: column 'c' has been read with --hash 8")
+    box.try_run(*train, "--type", "c=category#8", "t.csv").refused(2, "--missing skip differs: column 'x' has been read with --missing zero")
+
+
 @over((("--ignore c --type c=category", "--ignore leaves out column 'c', to which --type gives a type"),
        ("--columns m,x --type c=category", "--columns leaves out column 'c', to which --type gives a type"),
        ("--type c=category,c=text", "--type: column 'c' has two types there"), ("--cross m", "--cross: 'm' is not the product of two to 4"),
