@@ -239,6 +239,7 @@ static keepfit_status choose_types(struct kf_csv *reader, bool asked, keepfit_er
     bool said = false;
     if (!asked && (!hold_row(reader, &line) || is_all_numbers(reader, &line)))
         return kf_columns_features(columns, reader->input->options->target, reader->input, error);
+    bool hash = *line.text == '#'; /* the line's room moves when others are held beside it */
     if (!columns->name && !kf_columns_number(columns, 0))
         return kf_fail_memory(error);
     keepfit_status status = asked ? kf_table_is_said(columns, reader->input, &said, error) : KEEPFIT_OK;
@@ -249,7 +250,7 @@ static keepfit_status choose_types(struct kf_csv *reader, bool asked, keepfit_er
     }
     if (!said)
         see_rows(reader, sights, false);
-    reader->typed = asked || *line.text == '#' || !are_all_numeric(reader, sights);
+    reader->typed = asked || hash || !are_all_numeric(reader, sights);
     if (!said && reader->typed)
         see_rows(reader, sights, true);
     if (reader->no_memory) {
