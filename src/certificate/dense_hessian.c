@@ -15,7 +15,6 @@
 #define TERM_OPERATIONS 12 /* proof: "Theorem 21 (verified factor)" */
 /* More of H than that is not given away for rounding: nothing is proved. */
 #define SLACK_MOST 0.25 /* proof: "Theorem 22 (verified inverse)" */
-#define PAIRS_TIMES 4   /* speed: bench/tuning.md */
 #define POWER_STEPS 8   /* speed: bench/tuning.md */
 
 static bool dense_suits(const struct kf_problem *problem)
@@ -280,25 +279,10 @@ static double dense_bend(const struct kf_hessian *hessian, const struct kf_kerne
     return sum;
 }
 
-/* Few entries of a row are sooner multiplied two by two than with all columns, which takes a quarter as long an entry or less. */
-static bool is_short(const struct kf_hessian *hessian, const keepfit_row *row)
-{
-    return row->index && PAIRS_TIMES * row->count < hessian->size;
-}
-
 static double dense_leverage(const struct kf_hessian *hessian, const struct kf_kernels *kernels, const keepfit_row *row)
 {
-    double sum = 0, *unused;
-    if (!is_short(hessian, row))
-        return dense_bend(hessian, kernels, row, &unused);
-    for (size_t p = 0; p < row->count; p++) {
-        const double *line = hessian->inverse + row->index[p] * hessian->capacity;
-        double part = 0.5 * line[row->index[p]] * row->value[p];
-        for (size_t q = p + 1; q < row->count; q++)
-            part += line[row->index[q]] * row->value[q];
-        sum += 2 * row->value[p] * part;
-    }
-    return sum;
+    double *unused;
+    return dense_bend(hessian, kernels, row, &unused);
 }
 
 static void dense_leverages(const struct kf_hessian *hessian, size_t count, double *leverages)

@@ -10,6 +10,9 @@
 
 #include "optimum/optimum.h"
 
+/* One is used again while the weight has not grown by more than this, and x not moved too far. */
+#define KF_GROWTH_MOST 2 /* speed: bench/tuning.md */
+
 struct kf_hessian {
     const struct kf_hessian_type *type;
     size_t size, capacity; /* leading dimension of the matrices: capacity */

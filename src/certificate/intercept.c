@@ -16,8 +16,6 @@
 #define CLASSES_MOST 256 /* safety: C^3 operations for each H */
 /* Nor are more features worth the squares of their number. */
 #define MOMENT_MOST 512 /* safety: d^2 numbers and operations a point */
-/* H is made anew when the weight has grown by more. */
-#define GROWTH_MOST 1.25 /* speed: bench/tuning.md */
 /* Beyond it H has been lost to rounding. */
 #define RANGE_MOST 1e10 /* safety: 6 digits of 16 are left */
 /* H is not taken for what rounding may have made more than this share of. */
@@ -88,7 +86,7 @@ static bool is_constant(const struct kf_objective *objective)
 bool kf_intercept_serves(const struct kf_intercept *intercept, const struct kf_problem *problem)
 {
     return is_constant(&problem->objective) ||
-           (intercept->known && problem->objective.weight_total <= GROWTH_MOST * intercept->weight);
+           (intercept->known && problem->objective.weight_total <= KF_GROWTH_MOST * intercept->weight);
 }
 
 /* The weight of each class; for one score, of the two sides of 0. */

@@ -10,9 +10,7 @@
 /* Where a new H alone brings the bound down to this, x is held on. */
 #define HELD_TO 0.7    /* speed: bench/tuning.md */
 #define ROUNDS_MOST 60 /* safety: an end; then the general solver */
-/* A Hessian is used again while the weight has not grown by more than this, and x not moved too far from its anchor. */
-#define GROWTH_MOST 2 /* speed: bench/tuning.md */
-/* nor so much of it has left. */
+/* A Hessian is used again while no more of its weight than this has left. */
 #define LOST_MOST 0.3 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
  * coordinates, for it to be worth its while. */
@@ -28,7 +26,7 @@
 static bool is_outnumbered(const struct kf_problem *problem, const struct kf_curvature *curvature)
 {
     return !kf_has_factor(curvature) || curvature->since.lost > LOST_MOST ||
-           problem->objective.weight_total > GROWTH_MOST * curvature->weight;
+           problem->objective.weight_total > KF_GROWTH_MOST * curvature->weight;
 }
 
 bool kf_hold_is_outgrown(const struct kf_task *task, struct kf_hold *hold)
