@@ -118,7 +118,7 @@ static void print_journal_json(const keepfit_journal_info *info, const keepfit_s
     } numbers[] = {{"generation", info->generation}, {"segments", info->segments}, {"records", info->records},
                    {"bytes", info->bytes},           {"points", info->points},     {"removals", info->removals},
                    {"present", info->present},       {"arrived", info->arrived},   {"checkpoint", info->checkpoint},
-                   {"spoilt", info->spoilt},         {"torn", info->torn}};
+                   {"spoilt", info->spoilt},         {"torn", info->torn},         {"notes", info->notes}};
     printf("{\n  \"kind\": \"journal\"");
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         printf(",\n  \"%s\": %llu", numbers[k].name, (unsigned long long)numbers[k].number);
@@ -144,6 +144,8 @@ static void print_journal_text(const keepfit_journal_info *info, const keepfit_s
         printf("  checkpoint of record %llu\n", (unsigned long long)info->checkpoint);
     if (info->spoilt)
         printf("  spoilt     %llu checkpoints\n", (unsigned long long)info->spoilt);
+    if (info->notes)
+        printf("  notes      %llu\n", (unsigned long long)info->notes);
     if (info->torn)
         printf("  torn       %llu bytes at the end, never acknowledged\n", (unsigned long long)info->torn);
     if (info->damage)

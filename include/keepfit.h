@@ -498,6 +498,24 @@ KEEPFIT_API keepfit_status keepfit_fit_checkpoint(keepfit_fit *fit);
 /* Writes the journal anew without the points that have left; at every instant the old or the new one is there. */
 KEEPFIT_API keepfit_status keepfit_fit_compact(keepfit_fit *fit);
 
+/* Notes: what a program records among the points of a journal, opaque to the library and as safe as the points: where its input
+ * stood, which requests it has answered. They come back in order when the fit is created again, each with the number of points
+ * that had come before it, and compacting keeps them. One that stands instead of all earlier ones says that those are no longer needed: a
+ * program that notes much notes now and then all that it still has to know, and the rest goes. KEEPFIT_USAGE: the fit has no
+ * journal. */
+KEEPFIT_API keepfit_status keepfit_fit_note(keepfit_fit *fit, const void *bytes, size_t count);
+KEEPFIT_API keepfit_status keepfit_fit_note_instead(keepfit_fit *fit, const void *bytes, size_t count);
+
+typedef struct keepfit_note {
+    size_t struct_size;
+    const unsigned char *bytes; /* the fit's, until the next note */
+    size_t count;
+    uint64_t points; /* that had come when it was made, those that have left included */
+} keepfit_note;
+
+/* Note k, from 0, of those that stand; false past the last. */
+KEEPFIT_API bool keepfit_fit_noted(const keepfit_fit *fit, size_t k, keepfit_note *note);
+
 /* The options of a fit: those it was given, and what its journal remembered. */
 KEEPFIT_API const keepfit_options *keepfit_fit_options(const keepfit_fit *fit);
 /* Compares with the point that came as the arrival-th (from 1). KEEPFIT_OK: it is the same; KEEPFIT_DIFFERENT: it is another one;
@@ -519,6 +537,7 @@ typedef struct keepfit_journal_info {
     uint64_t spoilt;           /* checkpoints that are not sound */
     uint64_t torn;             /* bytes behind the last record that a crash has left: never acknowledged */
     const char *damage; /* what is wrong besides, with its place; NULL: nothing. The records before it are whole */
+    uint64_t notes;     /* recorded that stand */
 } keepfit_journal_info;
 
 /* The options may be NULL (they name the disk). */

@@ -99,6 +99,7 @@ void kf_durable_close(struct kf_durable *durable)
     if (durable->journal.writer.file >= 0)
         kf_writer_sync(&durable->journal.writer, &unused); /* whoever wants to know calls keepfit_fit_sync */
     kf_journal_close(&durable->journal);
+    kf_notes_free(&durable->notes);
     free(durable);
 }
 
@@ -245,6 +246,44 @@ keepfit_status kf_durable_room(keepfit_fit *fit, size_t features, size_t classes
     return recorded(fit, kf_writer_room(writer, features, classes, &fit->error), segment);
 }
 
+static keepfit_status take_note(keepfit_fit *fit, const void *bytes, size_t count, bool instead)
+{
+    if (!fit->durable)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "the fit has no journal, so nothing is noted");
+    keepfit_status status = kf_fit_ready(fit);
+    if (status != KEEPFIT_OK)
+        return status;
+    const struct kf_note note = {bytes, count, fit->arrivals.arrived, instead};
+    struct kf_writer *writer = &fit->durable->journal.writer;
+    uint64_t segment = writer->first;
+    status = recorded(fit, kf_writer_note(writer, &note, &fit->error), segment);
+    if (status == KEEPFIT_OK && !kf_notes_take(&fit->durable->notes, &note)) {
+        status = kf_fail_memory(&fit->error);
+        fit->death = fit->error;
+    }
+    return kf_durable_acknowledge(fit, status);
+}
+
+keepfit_status keepfit_fit_note(keepfit_fit *fit, const void *bytes, size_t count)
+{
+    return take_note(fit, bytes, count, false);
+}
+
+keepfit_status keepfit_fit_note_instead(keepfit_fit *fit, const void *bytes, size_t count)
+{
+    return take_note(fit, bytes, count, true);
+}
+
+bool keepfit_fit_noted(const keepfit_fit *fit, size_t k, keepfit_note *note)
+{
+    if (!fit->durable || k >= fit->durable->notes.count)
+        return false;
+    const struct kf_note *there = &fit->durable->notes.note[k];
+    const keepfit_note made = {.bytes = there->bytes, .count = there->count, .points = there->points};
+    KF_GIVE(note, &made);
+    return true;
+}
+
 static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
 {
     struct kf_durable *durable = fit->durable;
@@ -357,14 +396,17 @@ keepfit_status keepfit_fit_compare(keepfit_fit *fit, uint64_t arrival, const kee
     return same ? KEEPFIT_OK : KEEPFIT_DIFFERENT;
 }
 
-/* The points that are present, and the state that knows them. */
+/* Names and notes, the points that are present, and the state that knows them. */
 static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer, keepfit_error *error)
 {
     const struct kf_points *points = &fit->task.problem.points;
     const struct kf_journal *journal = &fit->durable->journal;
+    const struct kf_notes *notes = &fit->durable->notes;
     struct kf_archive archive = {0};
     keepfit_status status =
         kf_schema_is_empty(&fit->meaning.schema) ? KEEPFIT_OK : write_names(writer, &fit->meaning.schema, error);
+    for (size_t k = 0; k < notes->count && status == KEEPFIT_OK; k++)
+        status = kf_writer_note(writer, &notes->note[k], error);
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
         keepfit_point point;
         status = keepfit_fit_point(fit, j, &point);
@@ -393,8 +435,8 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
     struct kf_durable *durable = fit->durable;
     struct kf_journal *journal = &durable->journal;
     struct kf_writer writer;
-    uint64_t base =
-        fit->task.problem.points.count + 1 + !kf_schema_is_empty(&fit->meaning.schema); /* settings, names, points */
+    uint64_t base = 1 + !kf_schema_is_empty(&fit->meaning.schema) + durable->notes.count + /* settings, names, notes, */
+                    fit->task.problem.points.count;                                        /* points */
     char *settings = kf_settings_write(fit->options, base, kf_durable_objective(fit));
     status = settings ? kf_generation_begin(journal, &writer, settings, &fit->error) : kf_fail_memory(&fit->error);
     free(settings);

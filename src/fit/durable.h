@@ -9,6 +9,7 @@
 
 struct kf_durable {
     struct kf_journal journal;
+    struct kf_notes notes; /* those that stand */
     keepfit_durability told;
     bool replaying;
     uint64_t

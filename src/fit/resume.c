@@ -66,6 +66,12 @@ static keepfit_status take_names(keepfit_fit *fit, const struct kf_record *recor
     return status == KEEPFIT_OK ? status : kf_fail_memory(error);
 }
 
+static keepfit_status take_note(keepfit_fit *fit, const struct kf_record *record, keepfit_error *error)
+{
+    const struct kf_note note = kf_record_note(record);
+    return kf_notes_take(&fit->durable->notes, &note) ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
 /* Puts the points that the checkpoint knows into the history, where they lie in the files. */
 static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, keepfit_error *error)
 {
@@ -77,6 +83,8 @@ static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, 
         const struct kf_record *record = kf_journal_next(journal, cursor);
         if (record->kind == KF_RECORD_NAMES)
             status = take_names(fit, record, error);
+        if (record->kind == KF_RECORD_NOTE)
+            status = take_note(fit, record, error);
         if (!kf_record_is_point(record))
             continue;
         struct kf_place place = kf_durable_place(record);
@@ -187,6 +195,9 @@ static keepfit_status replay_record(keepfit_fit *fit, struct replay *replay, con
         if (status != KEEPFIT_OK)
             kf_fail(&fit->error, status, "its names do not fit those before it");
         break;
+    case KF_RECORD_NOTE:
+        status = take_note(fit, record, &fit->error);
+        break;
     case KF_RECORD_BLOCK:
         replay->members = record->arrival;
         return replay->members ? KEEPFIT_OK : replay_end(fit, replay);
@@ -221,6 +232,7 @@ static keepfit_status take_over(keepfit_fit *fit, bool *unusable, keepfit_error 
 {
     struct kf_durable *durable = fit->durable;
     struct kf_cursor cursor = {0};
+    kf_notes_free(&durable->notes); /* of an attempt with another checkpoint */
     keepfit_status status = check_objective(fit, error);
     if (status == KEEPFIT_OK && durable->journal.checkpoint.number < durable->base)
         status = kf_fail(error, KEEPFIT_CORRUPT,

@@ -17,6 +17,7 @@ struct keepfit_journal {
     struct kf_lead lead;
     struct kf_presence presence;
     struct kf_schema schema;
+    uint64_t notes; /* that stand */
     struct kf_cursor cursor;
     size_t seen; /* points that the cursor has passed */
     uint64_t spoilt;
@@ -57,7 +58,7 @@ static keepfit_status read_settings(keepfit_journal *journal, keepfit_error *err
     return status;
 }
 
-/* Which points are present, and what the names are. */
+/* Which points are present, what the names are, and how many notes stand. */
 static keepfit_status find_presence(keepfit_journal *journal, keepfit_error *error)
 {
     struct kf_cursor cursor = {0};
@@ -65,6 +66,8 @@ static keepfit_status find_presence(keepfit_journal *journal, keepfit_error *err
     while ((record = kf_journal_next(&journal->inner, &cursor))) {
         enum kf_presence_news news = kf_presence_take(&journal->presence, record);
         keepfit_status named = record->kind == KF_RECORD_NAMES ? kf_record_names(record, &journal->schema) : KEEPFIT_OK;
+        if (record->kind == KF_RECORD_NOTE)
+            journal->notes = kf_record_note(record).instead ? 1 : journal->notes + 1;
         if (news == KF_PRESENCE_MEMORY || named == KEEPFIT_NO_MEMORY)
             return kf_fail_memory(error);
         if (news == KF_PRESENCE_WRONG || named != KEEPFIT_OK)
@@ -148,6 +151,7 @@ void keepfit_journal_describe(const keepfit_journal *journal, keepfit_journal_in
         .checkpoint = inner->checkpoint.number,
         .spoilt = journal->spoilt,
         .torn = inner->torn,
+        .notes = journal->notes,
         .damage = inner->damage.status == KEEPFIT_OK ? NULL : inner->damage.message,
     };
     for (size_t k = 0; k < inner->segment_count; k++) {

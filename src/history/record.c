@@ -35,6 +35,7 @@ uint64_t kf_record_words(uint32_t kind, uint64_t count)
     switch (kind) {
     case KF_RECORD_SETTINGS:
     case KF_RECORD_NAMES:
+    case KF_RECORD_NOTE:
         return head + (count + 7) / 8;
     case KF_RECORD_DENSE:
         return head + count;

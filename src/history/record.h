@@ -17,16 +17,17 @@
  *   8              8      number: 1 for the journal's first record, and one more for each
  *   16             8      number of the last record that was known to be durable when this one was written
  *   24             8      arrival: the point came as the so-many-th (a removal: the point that leaves); a block: how many records
- *                         it has behind this one; room: how many features; otherwise 0
- *   32             8      target, as it was pushed; of an expected class, the label; room: how many classes
+ *                         it has behind this one; room: how many features; a note: how many points had come; otherwise 0
+ *   32             8      target, as it was pushed; of an expected class, the label; room: how many classes; a note: 1 where it
+ *                         takes the place of all earlier ones
  *   40             8      weight
  *   48             4      kind: 1 settings, 2 point with a dense row, 3 point with a sparse row, 4 removal, 5 block, 6 expected class,
- *                         7 room that was made, 8 names
- *   52             4      count: entries of the row, or bytes of the settings or names
+ *                         7 room that was made, 8 names, 9 note
+ *   52             4      count: entries of the row, or bytes of the settings, names or note
  *   56                    dense: count doubles. sparse: count doubles, then count indices of 4 bytes. A constant feature (bias or
  *                         intercept) is in the row already, as entry 0, and the others are moved up. settings: text, a line
  *                         "key value" for each option that defines the problem. names: what features and classes are called that
- *                         was not known before (kf_schema_archive). Zeros up to a multiple of 8.
+ *                         was not known before (kf_schema_archive). note: what the program gave. Zeros up to a multiple of 8.
  *
  * A block's points, or removals, are one stage. They lie in one segment, and count only once all are there.
  * The salt makes the leftovers of another file unreadable. The number of the durable record separates a torn tail from damage: what no
@@ -53,7 +54,8 @@ enum kf_record_kind {
     KF_RECORD_BLOCK,
     KF_RECORD_EXPECTED,
     KF_RECORD_ROOM,
-    KF_RECORD_NAMES
+    KF_RECORD_NAMES,
+    KF_RECORD_NOTE
 };
 
 struct kf_record {

@@ -274,7 +274,7 @@ static struct kf_record *make_room(struct kf_writer *writer, uint32_t kind, uint
     if (still_good(writer, error) != KEEPFIT_OK)
         return NULL;
     if (bytes / 8 > UINT32_MAX || count > UINT32_MAX || bytes > SIZE_MAX - BATCH_MOST) {
-        kf_fail(error, KEEPFIT_DATA, "the row is too long for the journal");
+        kf_fail(error, KEEPFIT_DATA, "a row or note is too long for the journal");
         return NULL;
     }
     uint64_t filled = writer->offset + writer->buffered;
@@ -306,14 +306,25 @@ static void append(struct kf_writer *writer, struct kf_record *record)
     writer->members -= writer->members > 0;
 }
 
-static keepfit_status append_bytes(struct kf_writer *writer, uint32_t kind, const void *bytes, size_t count,
+/* A record whose contents are bytes; NULL: it failed. It is to be appended. */
+static struct kf_record *lay_bytes(struct kf_writer *writer, uint32_t kind, const void *bytes, size_t count,
                                    keepfit_error *error)
 {
     struct kf_record *record = make_room(writer, kind, count, error);
     if (!record)
-        return error->status;
+        return NULL;
     memset(record->row, 0, (count + 7) / 8 * 8);
-    memcpy(record->row, bytes, count);
+    if (count)
+        memcpy(record->row, bytes, count);
+    return record;
+}
+
+static keepfit_status append_bytes(struct kf_writer *writer, uint32_t kind, const void *bytes, size_t count,
+                                   keepfit_error *error)
+{
+    struct kf_record *record = lay_bytes(writer, kind, bytes, count, error);
+    if (!record)
+        return error->status;
     append(writer, record);
     return KEEPFIT_OK;
 }
@@ -326,6 +337,17 @@ keepfit_status kf_writer_settings(struct kf_writer *writer, const char *text, ke
 keepfit_status kf_writer_names(struct kf_writer *writer, const void *bytes, size_t count, keepfit_error *error)
 {
     return append_bytes(writer, KF_RECORD_NAMES, bytes, count, error);
+}
+
+keepfit_status kf_writer_note(struct kf_writer *writer, const struct kf_note *note, keepfit_error *error)
+{
+    struct kf_record *record = lay_bytes(writer, KF_RECORD_NOTE, note->bytes, note->count, error);
+    if (!record)
+        return error->status;
+    record->arrival = note->points;
+    record->target = note->instead;
+    append(writer, record);
+    return KEEPFIT_OK;
 }
 
 keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const keepfit_point *point,

@@ -5,6 +5,7 @@
 #define KF_WRITER_H
 
 #include "history/background.h"
+#include "history/notes.h"
 #include "history/segment.h"
 
 /* What an acknowledgement means. */
@@ -51,6 +52,7 @@ keepfit_status kf_writer_removal(struct kf_writer *writer, uint64_t arrival, kee
 keepfit_status kf_writer_expected(struct kf_writer *writer, double label, keepfit_error *error);
 keepfit_status kf_writer_room(struct kf_writer *writer, uint64_t features, uint64_t classes, keepfit_error *error);
 keepfit_status kf_writer_names(struct kf_writer *writer, const void *bytes, size_t count, keepfit_error *error);
+keepfit_status kf_writer_note(struct kf_writer *writer, const struct kf_note *note, keepfit_error *error);
 /* The next so many records are one block. */
 keepfit_status kf_writer_block(struct kf_writer *writer, uint64_t members, keepfit_error *error);
 

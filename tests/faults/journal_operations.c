@@ -8,7 +8,7 @@
 #include "tap.h"
 
 /* What happens to a fit, in order. A journal that was prepared has all but the last of it behind it. */
-static const char story[] = "ppppprpcnpp";
+static const char story[] = "ppoppprpcOnpop";
 #define STEPS (sizeof story - 1)
 #define PROBLEM "method=csvrg inner=3 outer=2 loss=logistic lambda=0.1 bias=1 threads=1"
 
@@ -22,10 +22,10 @@ static keepfit_point point_at(uint64_t arrival)
         .row = {.count = 2, .index = index[arrival % 2], .value = value}, .target = (double)(arrival % 2), .weight = 1};
 }
 
-/* Checkpoints and names do not change what a fit is. */
+/* Checkpoints, names and notes do not change what a fit is. */
 static bool leaves_no_trace(char step)
 {
-    return step == 'c' || step == 'n';
+    return strchr("cnoO", step);
 }
 
 static keepfit_status give_names(keepfit_fit *fit)
@@ -40,7 +40,7 @@ static keepfit_status give_names(keepfit_fit *fit)
     return keepfit_fit_name(fit, &schema);
 }
 
-/* Point, removal, names, checkpoint. */
+/* Point, removal, names, note, one instead of all earlier ones, checkpoint. */
 static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
 {
     keepfit_report report = {.struct_size = sizeof report};
@@ -53,6 +53,10 @@ static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
         return keepfit_fit_remove(fit, 1);
     case 'n':
         return give_names(fit);
+    case 'o':
+        return durable ? keepfit_fit_note(fit, "o", 1) : KEEPFIT_OK;
+    case 'O':
+        return durable ? keepfit_fit_note_instead(fit, "O", 1) : KEEPFIT_OK;
     default:
         return durable ? keepfit_fit_checkpoint(fit) : KEEPFIT_OK;
     }
@@ -108,6 +112,32 @@ static keepfit_status open_fit(const struct operation *operation, keepfit_fit **
     return status;
 }
 
+/* The notes after so many steps, as a text. */
+static const char *notes_after(size_t steps, char room[STEPS + 1])
+{
+    size_t used = 0;
+    for (size_t k = 0; k < steps; k++) {
+        used = story[k] == 'O' ? 0 : used;
+        if (story[k] == 'o' || story[k] == 'O')
+            room[used++] = story[k];
+    }
+    room[used] = '\0';
+    return room;
+}
+
+/* Whether they are there, as they were after `least` steps or one more. */
+static bool notes_are_there(const keepfit_fit *fit, size_t least)
+{
+    char there[STEPS + 1], room[STEPS + 1];
+    keepfit_note note = {.struct_size = sizeof note};
+    size_t count = 0;
+    for (; count < STEPS && keepfit_fit_noted(fit, count, &note); count++)
+        there[count] = note.count == 1 ? (char)note.bytes[0] : '?';
+    there[count] = '\0';
+    return strcmp(there, notes_after(least, room)) == 0 ||
+           (least < STEPS && strcmp(there, notes_after(least + 1, room)) == 0);
+}
+
 /* `known` steps have been acknowledged; one more may have been taken. */
 static const char *check_recovery(const struct operation *operation, size_t known)
 {
@@ -121,13 +151,14 @@ static const char *check_recovery(const struct operation *operation, size_t know
     keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_fit_schema(fit, &schema);
     bool named = known > (size_t)(strchr(story, 'n') - story);
+    bool notes = notes_are_there(fit, known);
     while (known < STEPS && leaves_no_trace(story[known]))
         known++;
     size_t most = known + 1;
     while (most < STEPS && leaves_no_trace(story[most]))
         most++;
     const char *breach = NULL;
-    if (steps < known || (named && schema.classes != 2))
+    if (steps < known || !notes || (named && schema.classes != 2))
         breach = "something that was acknowledged is lost";
     else if (steps > most)
         breach = "there is more than was ever done";

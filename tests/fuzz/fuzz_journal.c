@@ -5,7 +5,7 @@
  *   - without new checksums no damage goes unnoticed: each record is one that was written, each point one that was pushed, in
  *     order, and where nothing is reported nothing is missing;
  *   - with them anything may come, but every point is one that a fit could take;
- *   - a fit that goes on from it, if it does, has the points that the journal tells of, and takes another one. */
+ *   - a fit that goes on from it, if it does, has the points and the notes that the journal tells of, and takes another one. */
 #include <math.h>
 #include <string.h>
 
@@ -56,6 +56,8 @@ static void give_names(keepfit_fit *fit, bool columns)
     FUZZ_LAW(keepfit_fit_name(fit, &schema) == KEEPFIT_OK);
 }
 
+static const char point_note[2][8] = {"first", "later"};
+
 static void fill_journal(struct world *world)
 {
     keepfit_options *own = keepfit_options_copy(options);
@@ -68,6 +70,8 @@ static void fill_journal(struct world *world)
         if (k == 3 || k == POINTS - 2)
             give_names(fit, k == 3);
         FUZZ_LAW(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+        if (k == 5 || k == POINTS - 1)
+            FUZZ_LAW(keepfit_fit_note(fit, &point_note[k > 5], 5) == KEEPFIT_OK);
         if (k == REMOVED + 2)
             FUZZ_LAW(keepfit_fit_remove(fit, REMOVED - 1) == KEEPFIT_OK);
         if (k == POINTS / 2)
@@ -216,6 +220,21 @@ static uint64_t check_journal(bool sealed, bool ends_early)
     return damaged ? UINT64_MAX : given;
 }
 
+static void check_notes(const keepfit_fit *fit, bool sealed)
+{
+    keepfit_note note = {.struct_size = sizeof note};
+    size_t k = 0;
+    unsigned char sum = 0;
+    for (; keepfit_fit_noted(fit, k, &note); k++) {
+        for (size_t at = 0; at < note.count; at++)
+            sum ^= note.bytes[at];
+        FUZZ_LAW(sealed || (note.count == 5 && memcmp(note.bytes, point_note[k], 5) == 0));
+    }
+    FUZZ_LAW(sealed || k <= 2);
+    volatile unsigned char kept = sum; /* every byte has been read */
+    (void)kept;
+}
+
 static void check_fit(uint64_t present, bool sealed)
 {
     keepfit_fit *fit = NULL;
@@ -227,6 +246,7 @@ static void check_fit(uint64_t present, bool sealed)
     }
     keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
+    check_notes(fit, sealed);
     FUZZ_LAW(report.points == present || (sealed && present == UINT64_MAX)); /* a checkpoint may hide what is wrong */
     keepfit_point point = point_at(POINTS + 1);
     status = keepfit_fit_push(fit, &point);

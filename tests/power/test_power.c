@@ -1,6 +1,6 @@
 /* The power is cut, or the process dies, at random calls while a fit with a journal pushes, removes, checkpoints, compacts and is created again, until a
- * script of operations has been run to its end. Each time what comes back must be all that was acknowledged and not more than was asked for, no record
- * may be taken for damaged, and at the end the iterate must be that of a run that was never broken, bit for bit.
+ * script of operations has been run to its end. Before each operation a note says which. Each time what comes back must be all that was acknowledged and
+ * not more than was asked for, notes in their order and each where it stood, no record may be taken for damaged, and at the end the iterate must be that of a run that was never broken, bit for bit.
  *
  *   test_power [cuts [seed]]      how many cuts at least, and where to begin; "quick" for few */
 #include <string.h>
@@ -12,6 +12,7 @@
 #define REMOVE_EVERY 7
 #define BLOCK_EVERY 10
 #define BLOCK 3
+#define INSTEAD_EVERY 8 /* a note takes the place of those before it */
 #define NOTHING SIZE_MAX
 
 struct operation {
@@ -101,6 +102,38 @@ static size_t position(keepfit_fit *fit, const struct script *script)
     return k;
 }
 
+/* The points that had come when an operation begins. */
+static uint64_t points_before(const struct script *script, size_t k)
+{
+    const struct operation *operation = &script->operations[k];
+    return operation->count ? operation->from : operation->removed + 4;
+}
+
+static keepfit_status note_operation(keepfit_fit *fit, size_t k)
+{
+    const uint64_t number = k;
+    return k % INSTEAD_EVERY == 0 ? keepfit_fit_note_instead(fit, &number, sizeof number)
+                                  : keepfit_fit_note(fit, &number, sizeof number);
+}
+
+/* How many operations have been noted; NOTHING: the notes are not what they should be. */
+static size_t noted(const keepfit_fit *fit, const struct script *script)
+{
+    keepfit_note note = {.struct_size = sizeof note};
+    size_t next = 0;
+    for (size_t k = 0; keepfit_fit_noted(fit, k, &note); k++, next++) {
+        uint64_t number = NOTHING;
+        if (note.count == sizeof number)
+            memcpy(&number, note.bytes, sizeof number);
+        if (k == 0)
+            next = (size_t)number;
+        bool first = k > 0 || number % INSTEAD_EVERY == 0;
+        if (number != next || !first || number >= script->count || note.points != points_before(script, next))
+            return NOTHING;
+    }
+    return next;
+}
+
 static struct script make_script(size_t problem)
 {
     struct script script = {.options = problems[problem].options, .atomic_blocks = problems[problem].atomic_blocks};
@@ -167,6 +200,7 @@ static bool go_on(struct run *run, keepfit_fit *fit)
     keepfit_report report = {.struct_size = sizeof report};
     size_t k = position(fit, run->script);
     keepfit_fit_report(fit, &report);
+    size_t notes = noted(fit, run->script);
     if (k == NOTHING && run->script->atomic_blocks)
         fail_run(run, "half a block has come back", "");
     else if (report.stage < run->safe || (run->always && k != NOTHING && k < run->acknowledged))
@@ -175,14 +209,18 @@ static bool go_on(struct run *run, keepfit_fit *fit)
         for (k = run->script->count; k-- > 0 && !run->failed;)
             if (run->script->operations[k].count > 1 && run->script->operations[k].from < report.stage)
                 break;
+    if (!run->failed && notes != k && notes != k + 1)
+        fail_run(run, "the notes are not those that were made", "");
     if (run->failed)
         return false;
     for (; k < run->script->count; k++) {
         struct operation rest = run->script->operations[k];
         keepfit_fit_report(fit, &report);
         size_t done = rest.count && report.stage > rest.from ? (size_t)report.stage - rest.from : 0;
-        keepfit_status status = done ? push_block(fit, run->script->cloud, rest.from + done, rest.count - done)
-                                     : perform(fit, run->script, k);
+        keepfit_status status = k < notes ? KEEPFIT_OK : note_operation(fit, k);
+        if (status == KEEPFIT_OK)
+            status = done ? push_block(fit, run->script->cloud, rest.from + done, rest.count - done)
+                          : perform(fit, run->script, k);
         if (status == KEEPFIT_OK && kf_random_below(&run->random, 40) == 0)
             status = keepfit_fit_compact(fit);
         if (status == KEEPFIT_OK && kf_random_below(&run->random, 40) == 0)

@@ -491,6 +491,81 @@ static void test_place(struct tap *tap, const struct cloud *cloud)
     world_free(world);
 }
 
+/* ---- notes ---- */
+
+/* The notes of a fit as one text: "WORD@POINTS ...". */
+static const char *told_notes(const keepfit_fit *fit)
+{
+    static char text[400];
+    keepfit_note note = {.struct_size = sizeof note};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t k = 0; keepfit_fit_noted(fit, k, &note); k++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%.*s@%llu ", (int)note.count,
+                                 (const char *)note.bytes, (unsigned long long)note.points);
+    return text;
+}
+
+static keepfit_status note_word(keepfit_fit *fit, const char *word)
+{
+    return keepfit_fit_note(fit, word, strlen(word));
+}
+
+/* Opened again, with the checkpoints as they are or spoilt. */
+static keepfit_fit *reopen(struct world *world, keepfit_fit *fit, const char *text, bool spoil)
+{
+    keepfit_fit_free(fit);
+    const char *name;
+    for (size_t k = 0; spoil && (name = world_name(world, FOLDER "/000001", k)); k++) {
+        char path[96];
+        size_t size;
+        snprintf(path, sizeof path, FOLDER "/000001/%s", name);
+        unsigned char *bytes = strstr(name, ".checkpoint") ? world_file(world, path, &size) : NULL;
+        if (bytes)
+            bytes[size / 2] ^= 1;
+    }
+    return journal_fit_sound(world, text);
+}
+
+static void test_notes(struct tap *tap)
+{
+    static const char text[] = "loss=logistic lambda=0.1 window=9 segment-bytes=4096 journal=" FOLDER;
+    static const char wanted[] = "first@0 second@12 @12 third@30 ";
+    struct cloud *cloud = cloud_make("logistic", COUNT, 4, false, false, 21);
+    struct world *world = world_create();
+    keepfit_fit *fit = journal_fit_sound(world, text), *bare = fit_from("loss=logistic");
+    TAP_NEED(note_word(fit, "first") == KEEPFIT_OK);
+    push_range(fit, cloud, 0, 12);
+    TAP_NEED(note_word(fit, "second") == KEEPFIT_OK && keepfit_fit_note(fit, NULL, 0) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_checkpoint(fit) == KEEPFIT_OK);
+    push_range(fit, cloud, 12, 30);
+    TAP_NEED(note_word(fit, "third") == KEEPFIT_OK);
+    tap_check(tap, strcmp(told_notes(fit), wanted) == 0, "notes are told at once: %s", told_notes(fit));
+    fit = reopen(world, fit, text, false);
+    tap_check(tap, strcmp(told_notes(fit), wanted) == 0, "and when the fit is created again, over a checkpoint");
+    fit = reopen(world, fit, text, true);
+    tap_check(tap, strcmp(told_notes(fit), wanted) == 0, "or without it: each once");
+    TAP_NEED(keepfit_fit_compact(fit) == KEEPFIT_OK);
+    fit = reopen(world, fit, text, false);
+    tap_check(tap, strcmp(told_notes(fit), wanted) == 0, "compacting keeps them, though their points have left");
+    TAP_NEED(keepfit_fit_note_instead(fit, "all", 3) == KEEPFIT_OK && note_word(fit, "more") == KEEPFIT_OK);
+    fit = reopen(world, fit, text, false);
+    tap_check(tap, strcmp(told_notes(fit), "all@30 more@30 ") == 0, "one takes the place of all before it");
+    TAP_NEED(keepfit_fit_compact(fit) == KEEPFIT_OK);
+    fit = reopen(world, fit, text, false);
+    tap_check(tap, strcmp(told_notes(fit), "all@30 more@30 ") == 0, "and compacting then leaves those out");
+    push_range(fit, cloud, 30, COUNT);
+    fit = reopen(world, fit, text, false);
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_fit_report(fit, &report);
+    tap_check(tap, report.stage == COUNT && strcmp(told_notes(fit), "all@30 more@30 ") == 0, "points follow them");
+    tap_check(tap, note_word(bare, "x") == KEEPFIT_USAGE, "without a journal nothing can be noted");
+    keepfit_fit_free(fit);
+    keepfit_fit_free(bare);
+    world_free(world);
+    free(cloud);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -505,6 +580,7 @@ int main(int count, char **words)
     test_points(&tap, "loss=network:2 method=sgd bias=2");
     test_callers_name(&tap);
     test_refusals(&tap);
+    test_notes(&tap);
     struct cloud *cloud = cloud_make("logistic", SMALL, quick ? 1 : 3, false, false, 16);
     test_flips(&tap, cloud, true, "segment");
     test_flips(&tap, cloud, false, "segment");

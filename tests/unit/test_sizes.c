@@ -32,6 +32,7 @@ BEGINS_WITH_SIZE(keepfit_stream_info);
 BEGINS_WITH_SIZE(keepfit_objective);
 BEGINS_WITH_SIZE(keepfit_durability);
 BEGINS_WITH_SIZE(keepfit_journal_info);
+BEGINS_WITH_SIZE(keepfit_note);
 BEGINS_WITH_SIZE(keepfit_disk);
 BEGINS_WITH_SIZE(keepfit_entry);
 BEGINS_WITH_SIZE(keepfit_option);
