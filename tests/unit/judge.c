@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "elimination.h"
+
 void judge_summon(struct judge *judge, const char *loss, const struct cloud *cloud, const keepfit_fit *fit,
                   const size_t *present, size_t count, long double centre, double lambda)
 {
@@ -117,23 +119,6 @@ static long double value_at(const struct judge *judge, const long double *x, lon
     return sum;
 }
 
-/* Gauss without exchange: the matrix is positive definite. */
-static void solve(size_t size, long double (*matrix)[JUDGE_SIZE], long double *right)
-{
-    for (size_t k = 0; k < size; k++)
-        for (size_t r = k + 1; r < size; r++) {
-            long double factor = matrix[r][k] / matrix[k][k];
-            for (size_t c = k; c < size; c++)
-                matrix[r][c] -= factor * matrix[k][c];
-            right[r] -= factor * right[k];
-        }
-    for (size_t k = size; k-- > 0;) {
-        for (size_t c = k + 1; c < size; c++)
-            right[k] -= matrix[k][c] * right[c];
-        right[k] /= matrix[k][k];
-    }
-}
-
 long double judge_value(const struct judge *judge, const long double *x)
 {
     return value_at(judge, x, NULL, NULL);
@@ -150,7 +135,7 @@ long double judge_least(const struct judge *judge, long double *x)
         memcpy(step, gradient, sizeof step);
         for (size_t k = 0; k < judge->size; k++)
             hessian[k][k] += 1e-9L; /* all intercepts of softmax may move together */
-        solve(judge->size, hessian, step);
+        eliminate(judge->size, JUDGE_SIZE, &hessian[0][0], step);
         for (size_t k = 0; k < judge->size; k++)
             fall += gradient[k] * step[k];
         for (; length > 1e-12L; length /= 2) {

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "elimination.h"
 #include "support.h"
 
 #define POINTS 60
@@ -124,22 +125,6 @@ static long double value_at(const struct task *task, const long double *x, long 
     return sum;
 }
 
-static void solve(size_t size, long double (*matrix)[SIZE], long double *right)
-{
-    for (size_t k = 0; k < size; k++)
-        for (size_t r = k + 1; r < size; r++) {
-            long double factor = matrix[r][k] / matrix[k][k];
-            for (size_t c = k; c < size; c++)
-                matrix[r][c] -= factor * matrix[k][c];
-            right[r] -= factor * right[k];
-        }
-    for (size_t k = size; k-- > 0;) {
-        for (size_t c = k + 1; c < size; c++)
-            right[k] -= matrix[k][c] * right[c];
-        right[k] /= matrix[k][k];
-    }
-}
-
 /* A value that is no less than the least one, from x, which is moved there. Any such makes the test no stricter than it may be. */
 static long double least(const struct task *task, long double *x)
 {
@@ -150,7 +135,7 @@ static long double least(const struct task *task, long double *x)
                     length;
         value_at(task, x, gradient, hessian);
         memcpy(step, gradient, sizeof step);
-        solve(size, hessian, step);
+        eliminate(size, SIZE, &hessian[0][0], step);
         for (length = 1; length > 1e-9L; length /= 2) {
             for (size_t s = 0; s < size; s++)
                 trial[s] = x[s] - length * step[s];
