@@ -65,6 +65,8 @@ static void print_json(const struct training *training, const keepfit_report *re
         {"unproved", (double)report->unproved},
         {"waiting", (double)report->waiting},
         {"given_up", (double)report->given_up},
+        {"improvements", (double)report->improvements},
+        {"products", (double)report->products},
         {"smoothness", report->smoothness},
         {"validation_loss", report->validation_loss},
         {"validation_error", report->validation_error},

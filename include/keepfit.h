@@ -309,6 +309,8 @@ typedef struct keepfit_report {
     double validation_loss;  /* mean loss of those predictions; NaN before the first */
     double validation_error; /* classification: share of wrong labels; regression: root mean squared error */
     keepfit_outcome outcome; /* of the last stage */
+    uint64_t improvements;   /* stages so far at which the model was moved; at the others it was held as it was */
+    uint64_t products;       /* so far, of single points' Hessians with vectors; they are no gradients */
 } keepfit_report;
 KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
 

@@ -51,6 +51,8 @@ class Stage(NamedTuple):
     validation_loss: float
     validation_error: float
     outcome: str
+    improvements: int
+    products: int
 
 
 # What came of the stage; "" for none, or one that promised nothing.

@@ -15,6 +15,8 @@
 #define KF_VERSION_WITH_CLASSES 5
 /* And what came of the last stage, in a word. */
 #define KF_VERSION_WITH_OUTCOME 6
+/* And how often x was improved, and by how many products. */
+#define KF_VERSION_WITH_IMPROVEMENTS 7
 
 struct kf_archive {
     bool reading;

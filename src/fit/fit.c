@@ -395,6 +395,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion)
     keepfit_status status = KEEPFIT_OK;
     const struct kf_running *running = at_work(fit);
     fit->outcome = kf_no_outcome;
+    uint64_t steps = task->stage.steps;
     kf_iterate_write(task); /* what was looked at since the last stage leaves no trace */
     kf_fit_limit(fit);
     kf_fit_limit_toil(fit);
@@ -415,6 +416,7 @@ keepfit_status kf_fit_run(keepfit_fit *fit, struct kf_occasion occasion)
     if (fit->outcome.bound < 0) /* only a damaged snapshot's state leads there: it proves nothing */
         fit->outcome.bound = NAN;
     fit->outcome.work = kf_toil_done(task);
+    fit->account.tally.improvements += task->stage.steps > steps;
     kf_fit_keep_account(fit);
     return look_for_failures(fit);
 }

@@ -40,6 +40,7 @@ struct kf_tally {
     uint64_t waiting;  /* of these: without an optimum, since a class had no points */
     uint64_t
         given_up; /* of the missed and the unproved: with as much work as a stage may take, or because of earlier ones */
+    uint64_t improvements; /* stages at which x was moved */
     double worst_bound;
 };
 

@@ -225,4 +225,8 @@ void kf_fit_archive_tally(keepfit_fit *fit, struct kf_archive *archive)
     if (archive->version >= KF_VERSION_WITH_OUTCOME)
         kf_archive_count(archive, &outcome, KEEPFIT_STAGE_STOPPED);
     fit->came_of_it = (keepfit_outcome)outcome;
+    if (archive->version >= KF_VERSION_WITH_IMPROVEMENTS) {
+        kf_archive_number(archive, &tally->improvements);
+        kf_archive_number(archive, &fit->task.stage.products);
+    }
 }

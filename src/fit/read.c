@@ -42,6 +42,8 @@ void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report)
         .validation_loss = fit->account.loss_sum / count,
         .validation_error = numbers ? sqrt(fit->account.square_sum / count) : (double)fit->account.wrong / count,
         .outcome = fit->came_of_it,
+        .improvements = fit->account.tally.improvements,
+        .products = task->stage.products,
     };
     KF_GIVE(report, &made);
 }

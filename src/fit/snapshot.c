@@ -10,7 +10,7 @@
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h). */
-#define SNAPSHOT_VERSION 6 /* safety: the format */
+#define SNAPSHOT_VERSION 7 /* safety: the format */
 #define NAME_ROOM 64       /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)

@@ -266,7 +266,8 @@ static void conjugate_gradients(struct kf_task *task, const struct curvature *he
     }
     double enough = tolerance * tolerance * energy;
     for (size_t round = 0; round < 2 * size + 100 && energy > enough && kf_toil_left(task); round++) {
-        kf_spend(&task->stage, (double)task->problem.points.count * kf_cost_bend(&task->problem));
+        size_t points = task->problem.points.count;
+        kf_spend_products(&task->stage, points, (double)points * kf_cost_bend(&task->problem));
         hessian_times(here, direction, bent);
         double bend = kf_dot(size, direction, bent);
         if (!(bend > 0))

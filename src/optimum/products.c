@@ -209,6 +209,7 @@ static void conjugate_gradients(struct kf_products *products, const struct solve
     double energy = turn(solve, 0);
     for (int round = 0; round < ROUNDS_MOST && energy > 0 && kf_toil_left(task); round++) {
         spend(products, task);
+        task->stage.products += task->problem.points.count;
         multiply(solve, solve->search, solve->bent);
         double bend = kf_dot(size, solve->search, solve->bent);
         if (!(bend > 0))

@@ -2,6 +2,7 @@
 #ifndef KF_STAGE_H
 #define KF_STAGE_H
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/random.h"
@@ -12,6 +13,7 @@
 struct kf_stage {
     struct kf_random random;
     uint64_t steps;          /* of all stages so far */
+    uint64_t products;       /* of points' Hessians with vectors, of all stages so far */
     uint64_t fo_before;      /* FOs before this stage */
     uint64_t allowance;      /* and how many it may spend; UINT64_MAX: any number */
     double work;             /* besides FOs, since auto last looked (kf_spend) */
@@ -24,8 +26,16 @@ struct kf_stage {
  * were spent (fit/promise.c says when). */
 static inline void kf_spend(struct kf_stage *stage, double nanoseconds)
 {
+    assert(!(nanoseconds < 0));
     stage->work += nanoseconds;
     stage->toil += nanoseconds;
+}
+
+/* The Hessian of so many points was multiplied with a vector, which took so long. */
+static inline void kf_spend_products(struct kf_stage *stage, size_t points, double nanoseconds)
+{
+    stage->products += points;
+    kf_spend(stage, nanoseconds);
 }
 
 /* What the proof of a bound goes by. */

@@ -247,6 +247,70 @@ static void test_patience_is_kept(struct tap *tap)
     free(cloud);
 }
 
+/* ---- improvements and products ---- */
+
+/* An improvement is a stage after which x is another. */
+static void test_improvements(struct tap *tap, const char *options)
+{
+    enum { COUNT = 150, FEATURES = 12 };
+    keepfit_fit *fit = fit_from(options);
+    struct cloud *cloud =
+        cloud_make(strstr(options, "softmax") ? "softmax" : "logistic", COUNT, FEATURES, false, false, 9);
+    double before[FEATURES * 8] = {0};
+    uint64_t moved = 0;
+    keepfit_report report = {.struct_size = sizeof report};
+    for (size_t j = 0; j < COUNT; j++) {
+        push_range(fit, cloud, j, j + 1);
+        size_t size;
+        const double *x = keepfit_fit_iterate(fit, &size);
+        TAP_NEED(size <= FEATURES * 8);
+        moved += memcmp(before, x, size * sizeof *x) != 0;
+        memcpy(before, x, size * sizeof *x);
+    }
+    keepfit_fit_report(fit, &report);
+    tap_check(tap, report.improvements == moved && moved > 0 && moved < COUNT,
+              "%s: improvements are the stages at which the model moved, %d and %d of %d", options,
+              (int)report.improvements, (int)moved, COUNT);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* A block is solved by products, each with all of its points. */
+static void test_products(struct tap *tap)
+{
+    enum { COUNT = 100, FEATURES = 50 };
+    static const char options[] = "loss=softmax method=refit lambda=1e-3 epsilon=1e-6";
+    keepfit_fit *fit = fit_from(options), *other = fit_from(options), *plain = fit_from("loss=logistic method=refit");
+    struct cloud *cloud = cloud_make("softmax", COUNT, FEATURES, false, false, 10);
+    struct cloud *two = cloud_make("logistic", COUNT, FEATURES, false, false, 10);
+    double rows[COUNT][FEATURES], targets[COUNT];
+    const unsigned char *bytes;
+    size_t count;
+    for (size_t j = 0; j < COUNT; j++) {
+        targets[j] = cloud->point[j].target;
+        memcpy(rows[j], cloud->value[j], sizeof rows[j]);
+    }
+    keepfit_block block = {
+        .count = COUNT, .features = FEATURES, .stride = FEATURES, .value = rows[0], .target = targets};
+    keepfit_report a = {.struct_size = sizeof a}, b = a, c = a;
+    TAP_NEED(keepfit_fit_extend(fit, &block, NULL) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_snapshot(fit, &bytes, &count) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_restore(other, &block, bytes, count) == KEEPFIT_OK);
+    push_range(plain, two, 0, COUNT);
+    keepfit_fit_report(fit, &a);
+    keepfit_fit_report(other, &b);
+    keepfit_fit_report(plain, &c);
+    tap_check(tap, a.products > 0 && a.products % COUNT == 0 && a.improvements == 1,
+              "a block of %d points takes %d products, and one improvement", COUNT, (int)a.products);
+    tap_check(tap, b.products == a.products && b.improvements == a.improvements, "both are in snapshots");
+    tap_check(tap, c.products == 0 && c.improvements > 0, "two classes with a dense Hessian take no products");
+    keepfit_fit_free(fit);
+    keepfit_fit_free(other);
+    keepfit_fit_free(plain);
+    free(cloud);
+    free(two);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -282,5 +346,10 @@ int main(int count, char **words)
     test_sane_data_is_not_given_up(&tap, "auto");
     test_sane_data_is_not_given_up(&tap, "table");
     test_sane_data_is_not_given_up(&tap, "refit");
+    test_improvements(&tap, "loss=logistic method=quadratic lambda=1e-3 epsilon=1e-3");
+    test_improvements(&tap, "loss=logistic method=refit lambda=1e-3 epsilon=1e-3 intercept=true");
+    test_improvements(&tap, "loss=logistic method=table lambda=1e-2 epsilon=1e-2 iterate=dense");
+    test_improvements(&tap, "loss=softmax method=refit lambda=1e-3 epsilon=1e-2");
+    test_products(&tap);
     return tap_end(&tap);
 }
