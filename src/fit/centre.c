@@ -129,6 +129,7 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
         if (outcome != KF_CENTRED)
             break;
         point.row = centred.row;
+        made.arrived = kf_fit_arrival(fit, j) - 1;
         if (kf_points_append(&made, &point, &fit->meaning.lead))
             made.place[j].filled = centred.filled;
         else
@@ -138,6 +139,7 @@ static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, u
         kf_points_free(&made);
         return outcome;
     }
+    made.arrived = points->arrived;
     kf_points_free(points);
     *points = made;
     assert(fit->task.problem.objective.points == points);

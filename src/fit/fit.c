@@ -472,6 +472,7 @@ void kf_fit_verify(const keepfit_fit *fit)
     const struct kf_meaning *meaning = &fit->meaning;
     size_t count = fit->task.problem.points.count, lead = kf_lead_width(&meaning->lead);
     assert(fit->task.problem.options == fit->options && objective->points == &fit->task.problem.points);
+    assert(objective->points->arrived == fit->arrivals.arrived);
     assert(fit->arrivals.arrived >= count && (!fit->arrivals.of || fit->arrivals.capacity >= count));
     assert(fit->account.tally.waiting <= fit->account.tally.unproved);
     assert(objective->callbacks || objective->slots >= meaning->features + lead);

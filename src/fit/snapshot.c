@@ -7,10 +7,12 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "fit/centre.h"
+#include "fit/durable.h"
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
- * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h). */
-#define SNAPSHOT_VERSION 7 /* safety: the format */
+ * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h); from 8 on sums go by
+ * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order. */
+#define SNAPSHOT_VERSION 8 /* safety: the format */
 #define NAME_ROOM 64       /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -57,6 +59,15 @@ static void archive_arrivals(keepfit_fit *fit, struct kf_archive *archive)
     }
 }
 
+/* Sums go by when points came. */
+static void number_points(keepfit_fit *fit)
+{
+    struct kf_points *points = &fit->task.problem.points;
+    for (size_t j = 0; j < points->count; j++)
+        kf_points_number(points, j, kf_fit_arrival(fit, j));
+    points->arrived = fit->arrivals.arrived;
+}
+
 static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
 {
     uint64_t left = fit->arrivals.left;
@@ -99,6 +110,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     if (running->method->archive && archive->status == KEEPFIT_OK)
         running->method->archive(&fit->task, running->state, archive);
     archive_arrivals(fit, archive);
+    if (archive->reading && archive->status == KEEPFIT_OK)
+        number_points(fit);
     archive_account(fit, archive);
     kf_choice_archive(&fit->choice, archive);
     bool chooses = strcmp(fit->asked->name, "auto") == 0;

@@ -51,6 +51,7 @@ void kf_points_clear(struct kf_points *points)
     points->gone = 0;
     points->count = 0;
     points->entries = 0;
+    points->arrived = 0;
 }
 
 /* A new newest block, with room for so many doubles; NULL: out of memory. */
@@ -159,6 +160,7 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
                                                        .dense = shape.dense,
                                                        .target = point->target,
                                                        .weight = point->weight};
+    kf_points_number(points, points->count - 1, points->arrived + 1);
     return true;
 }
 
@@ -174,6 +176,7 @@ bool kf_points_append_lent(struct kf_points *points, const struct kf_place *plac
     block->rows++;
     points->entries += place->count;
     points->place[points->count++] = *place;
+    kf_points_number(points, points->count - 1, points->arrived + 1);
     return true;
 }
 

@@ -8,11 +8,15 @@
 
 #include "base/lead.h"
 
+/* Points of a block. */
+#define KF_BLOCK_BITS 10 /* safety: all bits go by it, so it stays */
+
 struct kf_place {
     double *value;
     uint32_t count;
     uint32_t dense : 1;
     uint32_t filled : 1; /* has entries that did not come with it (centres.h) */
+    uint32_t block : 30; /* the number of its arrival, in blocks: what sums go by (objective/tree.h) */
     double target, weight;
 };
 
@@ -20,6 +24,7 @@ struct kf_points {
     size_t count;
     struct kf_place *place; /* of the oldest; the memory begins `gone` places before it */
     size_t place_capacity, gone;
+    uint64_t arrived;        /* points that have ever come */
     uint64_t entries;        /* stored values in all */
     struct kf_block *blocks; /* newest first */
     struct kf_block *oldest;
@@ -36,6 +41,12 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
 /* Appends a point whose row lies elsewhere, and stays there as long as the points do. False: out of memory, and nothing has
  * changed. */
 bool kf_points_append_lent(struct kf_points *points, const struct kf_place *place);
+/* Point j came as the arrival-th. Of one that was appended last it is known already. */
+static inline void kf_points_number(struct kf_points *points, size_t j, uint64_t arrival)
+{
+    points->place[j].block = (uint32_t)((arrival - 1) >> KF_BLOCK_BITS & 0x3fffffff);
+    points->arrived = arrival;
+}
 /* The next row in memory begins a block of its own. */
 void kf_points_close_block(struct kf_points *points);
 /* The rows from `first` on, which fill whole blocks of memory, lie elsewhere now (the caller has changed their places): the

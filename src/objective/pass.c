@@ -1,8 +1,8 @@
 /* A pass over all points, on several threads.
  *
- * The points are cut into chunks whose number depends on the data alone. Each chunk is summed by itself, and the chunks' sums
- * are added in order, whoever computed them: so the bits do not depend on the number of threads. A chunk is large enough for
- * the addition of its d-vector to be cheap beside it. */
+ * Each leaf (tree.h) is summed by itself, and the leaves' sums are added along the tree, whoever computed them: so the bits do not
+ * depend on the number of threads. Several threads take whole subtrees in turn. A leaf is large enough for the addition of its
+ * d-vector to be cheap beside it. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,33 +11,42 @@
 #include "base/memory.h"
 #include "kernels/kernels.h"
 #include "objective/objective.h"
+#include "objective/tree.h"
 
-#define CHUNKS_MOST 32   /* safety: room; threads beyond do not help */
-#define WORK_LEAST 65536 /* speed: bench/tuning.md; stored values a chunk, at least */
+#define HELPERS_MOST 31 /* safety: room; threads beyond do not help */
+/* So many subtrees at least, where there are leaves enough: then all threads are done at about the same time. */
+#define SUBTREES_LEAST 32 /* safety: enough for the threads there may be */
+/* A leaf is larger than one block where adding its sum would take more numbers a point than this, less than a row does. */
+#define NUMBERS_A_POINT 16 /* safety: all bits go by it, so it stays */
+#define SHIFT_MOST 5       /* safety: likewise */
 
 struct pass {
     struct kf_objective *objective;
     const double *x;
-    size_t count, each, chunks;
-    double *sum, *remembered, *scratch;
+    size_t count, each;
+    unsigned shift, subtree; /* a leaf's blocks, and a subtree's leaves, as powers of 2 */
+    struct kf_tree tree;
+    double *remembered;
     pthread_mutex_t lock;
     pthread_cond_t added;
-    size_t next, in_order; /* the next chunk to compute, and to add */
+    size_t next, in_order; /* the first point of the next subtree to compute, and to add */
+    bool failed;           /* no memory for a sum */
 };
 
-static size_t chunks_for(const struct kf_objective *objective)
+static unsigned leaf_shift(const struct kf_objective *objective)
 {
-    uint64_t least = WORK_LEAST + 4 * (uint64_t)kf_dimension(objective);
-    uint64_t chunks = objective->points->entries / least;
-    return chunks < 1 || !objective->loss || objective->hidden ? 1
-           : chunks > CHUNKS_MOST                              ? CHUNKS_MOST
-                                                               : (size_t)chunks;
+    unsigned shift = 0;
+    while (shift < SHIFT_MOST && kf_dimension(objective) >> (KF_BLOCK_BITS + shift) >= NUMBERS_A_POINT)
+        shift++;
+    return shift;
 }
 
 double kf_pass_depth(const struct kf_objective *objective)
 {
-    size_t chunks = chunks_for(objective), count = objective->points->count;
-    return (double)(count / chunks + 1 + chunks);
+    unsigned shift = leaf_shift(objective);
+    double count = (double)objective->points->count, leaf = (double)((size_t)1 << (KF_BLOCK_BITS + shift));
+    bool whole = objective->hidden || objective->memory_failed;
+    return whole ? count + 2 : fmin(count, leaf) + 1 + kf_tree_height(objective->points, shift);
 }
 
 /* Rows wider than this had better be added one by one: few of them fit into the fastest cache. */
@@ -85,13 +94,9 @@ static void sum_singles(const struct pass *pass, size_t from, size_t to, double 
     }
 }
 
-static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, double *sum)
+static void sum_leaf(const struct pass *pass, size_t from, size_t to, double *scratch, double *sum)
 {
     struct kf_objective *objective = pass->objective;
-    size_t from = chunk * pass->count / pass->chunks, to = (chunk + 1) * pass->count / pass->chunks;
-    memset(sum, 0, kf_dimension(objective) * sizeof *sum);
-    if (objective->callbacks)
-        kf_objective_clear_columns(objective);
     if (kf_is_single(objective)) {
         sum_singles(pass, from, to, sum);
         return;
@@ -106,60 +111,85 @@ static void sum_chunk(const struct pass *pass, size_t chunk, double *scratch, do
     }
 }
 
-/* Takes chunks as they come, adds their sums in order. The lowest chunk under way never waits, so all get their turn. */
-static void work(struct pass *pass, double *partial, double *scratch)
+/* The leaves of the points from .. to-1. False: no memory. */
+static bool sum_leaves(const struct pass *pass, size_t from, size_t to, double *scratch, struct kf_tree *tree)
 {
+    const struct kf_points *points = pass->objective->points;
+    for (size_t end; from < to; from = end) {
+        double *sum = kf_tree_next(tree, kf_tree_leaf(points, from, pass->shift));
+        if (!sum)
+            return false;
+        end = kf_tree_leaf_end(points, from, to, pass->shift);
+        sum_leaf(pass, from, end, scratch, sum);
+    }
+    kf_tree_close(tree);
+    return true;
+}
+
+/* Takes subtrees as they come, adds their sums in order. The first one under way never waits, so all get their turn. */
+static void work(struct pass *pass, struct kf_tree *own, double *scratch)
+{
+    const struct kf_points *points = pass->objective->points;
     pthread_mutex_lock(&pass->lock);
-    while (pass->next < pass->chunks) {
-        size_t chunk = pass->next++;
+    while (pass->next < pass->count) {
+        size_t from = pass->next, to = kf_tree_leaf_end(points, from, pass->count, pass->shift + pass->subtree);
+        pass->next = to;
         pthread_mutex_unlock(&pass->lock);
-        sum_chunk(pass, chunk, scratch, partial);
+        bool summed = sum_leaves(pass, from, to, scratch, own);
         pthread_mutex_lock(&pass->lock);
-        while (pass->in_order != chunk)
+        while (pass->in_order != from)
             pthread_cond_wait(&pass->added, &pass->lock);
-        kf_add(kf_dimension(pass->objective), 1, partial, pass->sum);
-        pass->in_order++;
+        double *sum = summed ? kf_tree_next(&pass->tree, kf_tree_leaf(points, from, pass->shift)) : NULL;
+        if (sum)
+            memcpy(sum, own->sums[0], own->size * sizeof *sum);
+        pass->failed |= !sum;
+        pass->in_order = to;
         pthread_cond_broadcast(&pass->added);
     }
     pthread_mutex_unlock(&pass->lock);
-}
-
-static double *make_space(const struct pass *pass)
-{
-    return kf_allocate_raw((kf_dimension(pass->objective) + pass->each) * sizeof(double));
 }
 
 /* A helper that gets no memory does nothing: the others do its work. */
 static void *helper(void *argument)
 {
     struct pass *pass = argument;
-    double *space = make_space(pass);
+    size_t size = kf_dimension(pass->objective);
+    double *space = kf_allocate_raw((size + pass->each) * sizeof *space);
+    struct kf_tree own = kf_tree_of(size, space);
     if (space)
-        work(pass, space, space + kf_dimension(pass->objective));
+        work(pass, &own, space + size);
+    kf_tree_free(&own);
     free(space);
     return NULL;
 }
 
-/* False: not even memory for one chunk's sum. */
-static bool run_chunks(struct pass *pass)
+static bool run_together(struct pass *pass, size_t threads)
 {
-    size_t wanted = pass->objective->threads < pass->chunks ? pass->objective->threads : pass->chunks, started = 0;
-    pthread_t helpers[CHUNKS_MOST];
-    double *partial = make_space(pass);
-    if (!partial)
-        return false;
+    pthread_t helpers[HELPERS_MOST];
+    size_t started = 0;
     pthread_mutex_init(&pass->lock, NULL);
     pthread_cond_init(&pass->added, NULL);
-    memset(pass->sum, 0, kf_dimension(pass->objective) * sizeof(double));
-    while (started + 1 < wanted && pthread_create(&helpers[started], NULL, helper, pass) == 0)
+    while (started + 1 < threads && started < HELPERS_MOST &&
+           pthread_create(&helpers[started], NULL, helper, pass) == 0)
         started++;
-    work(pass, partial, pass->scratch);
+    helper(pass);
     for (size_t k = 0; k < started; k++)
         pthread_join(helpers[k], NULL);
     pthread_cond_destroy(&pass->added);
     pthread_mutex_destroy(&pass->lock);
-    free(partial);
-    return true;
+    pass->failed |= pass->in_order < pass->count; /* nobody got memory */
+    kf_tree_close(&pass->tree);
+    return !pass->failed;
+}
+
+/* How many leaves a subtree has, so that there are enough for all threads. */
+static unsigned subtree_shift(const struct kf_points *points, size_t count, unsigned shift)
+{
+    uint32_t first = kf_tree_leaf(points, 0, shift), last = kf_tree_leaf(points, count - 1, shift);
+    unsigned subtree = 0;
+    while ((last >> (subtree + 1)) - (first >> (subtree + 1)) >= SUBTREES_LEAST)
+        subtree++;
+    return subtree;
 }
 
 void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
@@ -174,14 +204,21 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
         .x = x,
         .count = count,
         .each = objective->type->factor_count(objective),
-        .chunks = chunks_for(objective),
-        .sum = sum,
+        .shift = leaf_shift(objective),
+        .tree = kf_tree_of(kf_dimension(objective), sum),
         .remembered = remembered,
-        .scratch = scratch,
     };
-    if (pass.chunks == 1 || !run_chunks(&pass)) {
-        objective->memory_failed |= pass.chunks > 1;
-        pass.chunks = 1; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
-        sum_chunk(&pass, 0, scratch, sum);
+    if (objective->callbacks)
+        kf_objective_clear_columns(objective);
+    bool alone = objective->threads < 2 || !objective->loss || objective->hidden || count == 0 ||
+                 kf_tree_leaf_end(objective->points, 0, count, pass.shift) == count;
+    if (!alone)
+        pass.subtree = subtree_shift(objective->points, count, pass.shift);
+    if (!(alone ? sum_leaves(&pass, 0, count, scratch, &pass.tree) : run_together(&pass, objective->threads))) {
+        objective->memory_failed =
+            true; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
+        memset(sum, 0, kf_dimension(objective) * sizeof *sum);
+        sum_leaf(&pass, 0, count, scratch, sum);
     }
+    kf_tree_free(&pass.tree);
 }
