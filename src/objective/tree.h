@@ -21,7 +21,7 @@ struct kf_tree {
 /* A tree whose sum ends up in `sum`. */
 static inline struct kf_tree kf_tree_of(size_t size, double *sum)
 {
-    return (struct kf_tree){.size = size, .sums = {sum}, .made = 1};
+    return (struct kf_tree){.size = size, .sums[0] = sum, .made = 1};
 }
 void kf_tree_free(struct kf_tree *tree);
 
