@@ -472,6 +472,37 @@ KEEPFIT_API void keepfit_stream_close(keepfit_stream *stream);
 KEEPFIT_API keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream *stream,
                                                  keepfit_error *error);
 
+/* Rows with types that come from a program, cell by cell, rather than from a file: the same types, guesses and features as of a file
+ * with these cells (docs/data.md). The options type, ignore, columns, missing, hash and cross count. */
+typedef struct keepfit_table keepfit_table;
+
+/* A column of some rows. */
+typedef struct keepfit_cells {
+    const char *const *text; /* [rows] NULL: the value is missing; the array is NULL: there are numbers */
+    const double *number;    /* [rows] NaN: the value is missing */
+    /* Where nothing else is known of the type: "number", "boolean", "category", "time", "text" or "ignore"; NULL: it is guessed from
+     * the first rows. */
+    const char *type;
+} keepfit_cells;
+
+/* cells: a column each, with `rows` first rows to guess from. known: the schema of a fit that goes on, or of a model; NULL: of
+ * nothing. Columns find their places in it by name; KEEPFIT_DATA: some are missing, or not known. fixed: it is a model's, whose
+ * target may be among the columns. The schema of a table that is all numbers has no columns, and then there are no rows to be made
+ * here: each column is a feature. */
+KEEPFIT_API keepfit_status keepfit_table_open(const char *const *names, const keepfit_cells *cells, size_t columns,
+                                              size_t rows, const keepfit_schema *known, bool fixed,
+                                              const keepfit_options *options, keepfit_table **table,
+                                              keepfit_error *error);
+/* Makes rows of the same columns; *block, which begins with its struct_size, gets them, compressed and without targets. It lives until
+ * the next call. grow: categories that are new become features; otherwise they count as 0. A row that is refused (KEEPFIT_DATA; the
+ * error's line is the row, from 1) leaves the table as it was. */
+KEEPFIT_API keepfit_status keepfit_table_rows(keepfit_table *table, const keepfit_cells *cells, size_t rows, bool grow,
+                                              keepfit_block *block);
+/* Its columns, with their types, and the features so far. */
+KEEPFIT_API void keepfit_table_schema(const keepfit_table *table, keepfit_schema *schema);
+KEEPFIT_API const keepfit_error *keepfit_table_error(const keepfit_table *table);
+KEEPFIT_API void keepfit_table_close(keepfit_table *table);
+
 /* ---- 6. Durability ---- */
 
 /* With the option journal, a fit keeps every point in a folder: what was acknowledged survives the process and, as far as the

@@ -4,6 +4,7 @@
  * runs in the main thread our handler stands before it: it stops the fit at work, and hands the signal on. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,15 @@ static int keepfit_python_wrong(size_t count, size_t features, const void *start
 static void keepfit_python_free(void *bytes)
 {
     free(bytes);
+}
+
+/* Texts that stand one behind the other, each with its NUL: where they begin. */
+static void keepfit_python_split(const char *texts, size_t count, char **text)
+{
+    for (size_t k = 0; k < count; k++) {
+        text[k] = (char *)(uintptr_t)texts;
+        texts += strlen(texts) + 1;
+    }
 }
 
 /* For callbacks in Python, where KeyboardInterrupt comes before the call is back. */

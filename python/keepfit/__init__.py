@@ -6,8 +6,6 @@
     ...     model.partial_fit(X, y)             # within epsilon of the best for everything so far
     ...     print(model.gap_bound_)             # and proved
 """
-import numpy as np
-
 from ._library import lib as _lib
 from .classifier import KeepfitClassifier
 from .errors import CorruptFileError, KeepfitError, NotProvedWarning
@@ -39,7 +37,5 @@ def load(path):
     estimator = kind(model.loss, lam=model.lam, epsilon=model.epsilon, delta=model.delta)
     labels = Labels.named(model.class_numbers) if model.class_numbers else Labels.of(model.labels)
     estimator._kept = Kept(model=model, labels=labels)
-    estimator.n_features_in_ = model.n_features
-    if model.feature_names is not None:
-        estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+    estimator._know_columns(model)
     return estimator

@@ -7,16 +7,19 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set,
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_X_y
 
 from .errors import NotProvedWarning
 from .fit import Fit, Measurement, Stage
+from .group import Group
 from .labels import Labels
 from .model import Model
 from .predictor import Predictor
+from .schema import name_of
+from .table import TYPING, Table, has_types, is_frame
 
 FLOAT = np.dtype(np.float64)
 
@@ -48,9 +51,15 @@ class Kept:
         self.new: Set[float] = set()  # classes that come with the next rows
         self.named = -1  # classes whose names the fit knows; not even those of the features
         self.cache: Dict[str, Any] = {}
+        self.table: Optional[Table] = None  # where rows are frames with types
+        self.table_named = 0  # of its features, those that the fit knows
 
     def __getstate__(self) -> Dict[str, Any]:
-        return dict(self.__dict__, cache={})
+        return dict(self.__dict__, cache={}, table=None, table_named=0)  # what the table knows is in the schema
+
+    def known_schema(self):
+        """The library's schema of the fit or the model, and whether its columns have types."""
+        return self.fit.raw_schema() if self.fit is not None else self._model.raw_schema()
 
     def came(self) -> None:
         """The rows are in, and so are their classes."""
@@ -103,6 +112,8 @@ class Estimator(BaseEstimator):
             values["random_state"] = check_random_state(self.random_state).randint(2**31)
         for name, value in (self.options or {}).items():
             name = name.replace("-", "_")
+            if name in TYPING:
+                continue  # for the table
             if name in values or name in self.get_params(deep=False):
                 raise ValueError("%s is a parameter of its own, not one of the options" % name)
             values[name] = value
@@ -110,9 +121,11 @@ class Estimator(BaseEstimator):
 
     # ---- rows on their way in
 
-    def _begin(self, loss: str, labels: Optional[Labels] = None, anew: bool = True, features: Optional[int] = None) -> Kept:
+    def _begin(self, loss: str, labels: Optional[Labels] = None, anew: bool = True, features: Optional[int] = None,
+               outputs: Optional[int] = None) -> Kept:
         """A fit with nothing in it, or with what the journal has. ``features``: as many as the rows have that are to come."""
-        fit = Fit.silent(**self._library_options(loss))
+        options = self._library_options(loss)
+        fit = Fit.silent(**options) if outputs is None else Group(outputs, options)
         if anew and fit.report.points:
             raise ValueError("the journal %r holds %d points already: partial_fit goes on with them, fit wants an empty one"
                              % (self.journal, fit.report.points))
@@ -137,7 +150,15 @@ class Estimator(BaseEstimator):
     def _name(self, kept: Kept) -> None:
         """The fit learns what features and classes are called."""
         names = kept.labels.names if kept.labels is not None else None
+        table = self._table_of(kept)
+        if table is not None and kept.table_named < table.features:
+            kept.fit.name_table(table, self.__dict__.get("_target_name"))
+            kept.table_named = table.features
         if kept.named == len(names or ()):
+            return
+        if table is not None:
+            kept.fit.name(classes=names)
+            kept.named = len(names or ())
             return
         feature_names = self.__dict__.get("feature_names_in_")
         kept.fit.name(self.n_features_in_, feature_names, self.__dict__.get("_target_name"), names)
@@ -152,13 +173,106 @@ class Estimator(BaseEstimator):
         return (good and type(y) is np.ndarray and y.ndim == 1 and len(y) > 0 and X.shape == (len(y), self.n_features_in_)
                 and "feature_names_in_" not in self.__dict__)
 
+    # ---- frames with types
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = dict(super().__getstate__())
+        for name in ("_fresh_table", "_table_ahead"):
+            state.pop(name, None)
+        return state
+
+    def _resumed(self, X) -> bool:
+        """A journal that knows types reads these rows by them."""
+        if self.journal is None or not (has_types(X) or self._typing()) or "_kept" in self.__dict__:
+            return False
+        self.resume()
+        return "_kept" in self.__dict__ and "_typed" in self.__dict__
+
+    def _typing(self) -> Dict[str, Any]:
+        """The options that say what a frame's columns hold."""
+        given = {name.replace("-", "_"): value for name, value in (self.options or {}).items() if value is not None}
+        return {name: value for name, value in given.items() if name in TYPING}
+
+    def _table_of(self, kept: Optional[Kept]) -> Optional[Table]:
+        """The table of the rows that are being learnt, or of those that have been."""
+        fresh = self.__dict__.get("_fresh_table")
+        return fresh if fresh is not None or kept is None else kept.table
+
+    def _tabled(self, X, reset: bool, learning: bool):
+        """A frame with types as rows of numbers; None: it has none, and neither have the rows before."""
+        kept = None if reset else self.__dict__.get("_kept")
+        if kept is None:
+            typing, ahead = self._typing(), self.__dict__.get("_table_ahead")
+            if typing and not is_frame(X):
+                raise ValueError("%s would do nothing: it says what the columns of a frame hold, and the rows are no frame"
+                                 % " and ".join(typing))
+            table = ahead or (Table(X, typing) if typing or has_types(X) else None)
+            if table is not None and not table.typed:
+                table = None
+        else:
+            table = self._known_table(kept, X, learning)
+        if table is None:
+            return None
+        if not learning:
+            return table.rows(X, False)
+        rows = table.rows(X, True)
+        self._fresh_table = table
+        return rows
+
+    def _known_table(self, kept: Kept, X, learning: bool) -> Optional[Table]:
+        schema = None if kept.table is not None else kept.known_schema()
+        if schema is not None and not schema.columns:
+            return None
+        if not is_frame(X):
+            raise ValueError("the rows so far were frames whose columns have types, and these are no frame")
+        if kept.table is not None and kept.table.suits(X):
+            return kept.table
+        table = Table(X, self._typing() if learning else {}, schema if schema is not None else kept.known_schema(), not learning)
+        if kept.table is None and len(X.columns) == len(table.names):
+            kept.table, kept.table_named = table, table.features
+        return table
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """What the coefficients are called, in their order: the columns, or what has become of them ("country=DE")."""
+        kept = self._fitted()
+        if kept.table is not None or kept.known_schema().columns:
+            schema = kept.known_schema()
+            return np.array([name_of(schema.feature[k]) for k in range(schema.features)], dtype=object)
+        names = self.__dict__.get("feature_names_in_")
+        return np.array(["x%d" % k for k in range(self.n_features_in_)], dtype=object) if names is None else names
+
+    @property
+    def _width(self) -> int:
+        """Features of the model; of a frame with types more than it has columns."""
+        kept = self.__dict__.get("_kept")
+        if kept is None or "_typed" not in self.__dict__:
+            return self.n_features_in_
+        return kept.known_schema().features
+
+    # ---- checks
+
     def _checked(self, X, y, reset: bool) -> Tuple[Any, np.ndarray]:
         """scikit-learn's checks and conversions."""
+        self.__dict__.pop("_fresh_table", None)
         if reset:
             name = getattr(y, "name", None)
             self._target_name = name if isinstance(name, str) else None
+        rows = self._tabled(X, reset, True)
+        if rows is not None:
+            if len(X) != len(y):
+                raise ValueError("Found input variables with inconsistent numbers of samples: %r" % [len(X), len(y)])
+            if reset:
+                self.feature_names_in_, self.n_features_in_, self._typed = np.array(X.columns, dtype=object), X.shape[1], True
+            return check_X_y(rows, y, accept_sparse="csr", dtype=np.float64, **self._targets())
+        if reset:
+            self.__dict__.pop("_typed", None)
         return validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=reset,
-                             y_numeric=isinstance(self, RegressorMixin))
+                             **self._targets())
+
+    @staticmethod
+    def _targets() -> Dict[str, bool]:
+        """What the checks are to ask of y."""
+        return {}
 
     def _weights(self, X, sample_weight) -> Optional[np.ndarray]:
         if sample_weight is None:
@@ -193,6 +307,9 @@ class Estimator(BaseEstimator):
         finally:
             kept.changed()
             if kept.fit.report.stage > stage:
+                fresh = self.__dict__.pop("_fresh_table", None)
+                if fresh is not None:
+                    kept.table, kept.table_named = fresh, fresh.features
                 self._kept = kept
                 kept.came()
         self._look()
@@ -247,11 +364,25 @@ class Estimator(BaseEstimator):
         y = np.asarray(y)
         weight = None if sample_weight is None else np.asarray(sample_weight)
         starts = range(0, X.shape[0], every)
+        if not self._running() and has_types(X):
+            self._table_ahead = Table(X, self._typing())  # one row says little of what its columns hold
         for at in tqdm(starts, unit="stage") if self.verbose and tqdm else starts:
             rows = slice(at, at + every)
             self.partial_fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows], y[rows],
                              sample_weight=None if weight is None else weight[rows])
+            self.__dict__.pop("_table_ahead", None)
             yield self._kept.fit.stage()
+
+    def _know_columns(self, model: Model) -> None:
+        """What a model from elsewhere says of the columns of its rows."""
+        self.__dict__.pop("_typed", None)
+        names = model.feature_names
+        if model.types:  # those that features come from; crosses have none of their own, and what is left out is not looked at
+            names = [name for name, kind in model.types.items() if not kind.startswith(("cross", "ignore"))]
+            self._typed = True
+        self.n_features_in_ = len(names) if model.types else model.n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def resume(self):
         """Opens the journal and goes on where it was left, without waiting for a ``partial_fit``. With an empty one, the
@@ -264,9 +395,8 @@ class Estimator(BaseEstimator):
             if kept.model.classification:
                 kept.labels = Labels.named(schema.classes) if schema.classes else Labels.of(kept.model.labels)
                 kept.known = set(kept.model.labels.tolist())
-            self._kept, self.n_features_in_ = kept, max(kept.fit.report.features, schema.features)
-            if schema.feature_names is not None:
-                self.feature_names_in_ = np.array(schema.feature_names, dtype=object)
+            self._kept = kept
+            self._know_columns(kept.model)
         return self
 
     def measure(self, bound: bool = False, optimum: bool = False) -> Measurement:
@@ -281,7 +411,16 @@ class Estimator(BaseEstimator):
 
     def predictor(self) -> Predictor:
         """What predicts as this does and is small: the weights, without the rows."""
-        return Predictor(self._fitted().model)
+        model = self._fitted().model
+        if not isinstance(model, Model):
+            raise ValueError("a predictor has one output: each of models_ has one")
+        return Predictor(model)
+
+    @property
+    def models_(self) -> List[Model]:
+        """The models as they are saved: one, or one for each output."""
+        kept = self._fitted()
+        return kept.fit.models() if isinstance(kept.fit, Group) else [kept.model]
 
     # ---- what is known
 
@@ -342,7 +481,7 @@ class Estimator(BaseEstimator):
         return kept.cached("linear", lambda: self._arranged(*self._padded(kept.model)))
 
     def _padded(self, model: Model) -> Tuple[np.ndarray, Model]:
-        weights = np.zeros((model.weights.shape[1], self.n_features_in_))
+        weights = np.zeros((model.weights.shape[1], max(self._width, model.weights.shape[0])))
         weights[:, :model.weights.shape[0]] = model.weights.T
         return weights, model
 
@@ -359,6 +498,10 @@ class Estimator(BaseEstimator):
             scores = X @ coefficients.T + intercepts
             if np.isfinite(scores).all():
                 return scores
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows = self._tabled(X, False, False) if "_typed" in self.__dict__ else None
+        if rows is None:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        else:
+            X = rows[:, :coefficients.shape[1]]  # a row that was refused may have left features behind
         product = X @ coefficients.T
         return np.asarray(product) + intercepts

@@ -39,7 +39,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
 
     Parameters
     ----------
-    loss : "logistic", "softmax", "hinge" or "squared-hinge"
+    loss : "logistic" (or "log_loss"), "softmax", "hinge" or "squared-hinge"
         "logistic" is binomial for two classes and multinomial for more, as in scikit-learn; it changes over when the third
         class comes. "softmax" has a set of coefficients a class also for two. "hinge" (with a corner rounded over
         ``delta``) and "squared-hinge" (LinearSVC's; "squared_hinge" will do, too) are for two.
@@ -100,7 +100,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         left out, are classes to be known before they come."""
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' needs all rows at once; give partial_fit a dict or sample_weight")
-        first = not self._running()
+        first = not self._running() and not self._resumed(X)
         if first or not self._is_ready(X, y):
             X, y = self._checked(X, y, reset=first)
             check_classification_targets(y)
@@ -123,7 +123,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
     def _start(self, y: np.ndarray, anew: bool) -> Kept:
         loss = self._loss()
         several = loss == "logistic" and self.journal is None and len(np.unique(y)) > 2
-        return self._begin("softmax" if several else loss, Labels(y), anew, None if anew else self.n_features_in_)
+        return self._begin("softmax" if several else loss, Labels(y), anew, None if anew or "_typed" in self.__dict__ else self.n_features_in_)
 
     def _learn(self, kept: Kept, X, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
         kept, targets = self._prepared(kept, y)

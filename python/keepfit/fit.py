@@ -230,15 +230,30 @@ class Fit:
         place = int(np.searchsorted(self._carried, arrival))
         return place + 1 if place < len(self._carried) and self._carried[place] == arrival else 0
 
-    def name(self, features: int = 0, feature_names=None, target: Optional[str] = None, classes=None) -> None:
+    def name(self, features: int = 0, feature_names=None, target: Optional[str] = None, classes=None, types=None, origin=()) -> None:
         """What features and classes (a mapping from names to the numbers that stand for them) are called: models know it, and a
         journal remembers it. What contradicts what was said before is a ValueError."""
-        schema, kept = schemas.made(features, feature_names, target, classes)
+        schema, kept = schemas.made(features, feature_names, target, classes, types, origin)
         with self._turn:
             status = lib.keepfit_fit_name(self.handle, schema)
             if status != OK:
                 self._fail(status)
         del kept
+
+    def name_table(self, table, target: Optional[str] = None) -> None:
+        """The same for a :class:`keepfit.table.Table`: its columns, their types, and its features so far."""
+        schema, title = table.schema(), None if target is None else ffi.new("char[]", target.encode("utf-8", "surrogateescape"))
+        schema.target = ffi.NULL if title is None else title
+        with self._turn:
+            status = lib.keepfit_fit_name(self.handle, schema)
+            if status != OK:
+                self._fail(status)
+
+    def raw_schema(self):
+        """The library's own schema, which lives until the next call."""
+        schema = struct("schema")
+        lib.keepfit_fit_schema(self.handle, schema)
+        return schema
 
     def schema(self) -> schemas.Schema:
         """What they are called."""

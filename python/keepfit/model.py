@@ -20,7 +20,7 @@ class Model:
     its norm first.
 
     ``feature_names``, ``target`` and ``class_numbers`` (names of classes, with the numbers that stand for them in ``labels``)
-    are there where the model knows names; ``n_features`` counts also features that no row has had yet."""
+    are there where the model knows names; ``types`` are those of a table's columns, where they have any; ``n_features`` counts also features that no row has had yet."""
 
     def __init__(self, handle):
         self.handle = ffi.gc(handle, lib.keepfit_model_free)
@@ -28,6 +28,7 @@ class Model:
         lib.keepfit_model_describe(self.handle, description)
         names = schema.read(lib.keepfit_model_schema, self.handle)
         self.feature_names, self.target, self.class_numbers = names.feature_names, names.target, names.classes
+        self.types = names.types
         self.n_features = max(names.features, description.features)
         self.scale = text(description.scale)
         self.loss, self.method = text(description.loss), text(description.method)
@@ -41,6 +42,12 @@ class Model:
         self.weights = _numbers(description.weights, self.hidden or description.features, description.outputs)
         self.hidden_intercepts = _numbers(description.hidden_intercepts, self.hidden)
         self.hidden_weights = _numbers(description.hidden_weights, description.features if self.hidden else 0, self.hidden)
+
+    def raw_schema(self):
+        """The library's own schema, which lives as long as the model."""
+        made = struct("schema")
+        lib.keepfit_model_schema(self.handle, made)
+        return made
 
     def __reduce__(self):
         return Model.from_bytes, (self.to_bytes(),)

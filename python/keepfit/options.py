@@ -70,6 +70,11 @@ METHODS = entries(lib.KEEPFIT_METHODS)
 LOSSES = entries(lib.KEEPFIT_LOSSES)
 
 
+# What scikit-learn calls them, where it has another word than ours; a _ for a - will always do.
+ALIASES = {"log-loss": "logistic", "log": "logistic", "squared-error": "squared", "squared-loss": "squared",
+           "multinomial": "softmax", "cross-entropy": "softmax", "log-cosh": "logcosh"}
+
+
 def losses(*traits: int) -> Tuple[str, ...]:
     """Those of linear models that have one of these traits, in the library's order."""
     return tuple(name for name in LOSSES if ":" not in name and lib.keepfit_loss_traits(name.encode()) & sum(traits))
@@ -77,12 +82,17 @@ def losses(*traits: int) -> Tuple[str, ...]:
 
 def traits(loss: Any) -> int:
     """What the loss predicts (lib.KEEPFIT_LOSS_...); 0 for what is no loss."""
-    return lib.keepfit_loss_traits(loss.replace("_", "-").encode()) if isinstance(loss, str) else 0
+    return lib.keepfit_loss_traits(_named(loss).encode()) if isinstance(loss, str) else 0
+
+
+def _named(loss: str) -> str:
+    name = loss.replace("_", "-")
+    return ALIASES.get(name, name)
 
 
 def loss_of(loss: Any, names: Sequence[str]) -> str:
-    """The library's name: scikit-learn writes "squared_hinge" where there is a hyphen, and both will do."""
-    name = loss.replace("_", "-") if isinstance(loss, str) else loss
+    """The library's name: scikit-learn's words ("log_loss", "squared_error", "squared_hinge") will do, too."""
+    name = _named(loss) if isinstance(loss, str) else loss
     if name not in names:
         listed = ", ".join(repr(n) for n in names[:-1]) + " and " + repr(names[-1])
         raise ValueError("loss %r is none of %s" % (loss, listed) + hint(name, names))

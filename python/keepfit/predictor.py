@@ -7,6 +7,7 @@ from scipy.special import expit, softmax
 
 from .model import Model
 from .schema import classes_of
+from .table import Table, is_frame
 
 
 def _listed(names: List[str]) -> str:
@@ -18,7 +19,7 @@ class Predictor:
     (``estimator.predictor()``). It holds the weights only, and can be pickled.
 
     Rows are an array, a sparse matrix or a pandas frame. A frame's columns find their features by name, in any order; one that
-    lacks features, or has others, is a ``ValueError``.
+    lacks features, or has others, is a ``ValueError``. A model of a table with types reads a frame's cells as it read those.
 
     Attributes
     ----------
@@ -79,8 +80,16 @@ class Predictor:
                 word + " " + _listed(found) for word, found in (("missing", missing), ("not known", extra)) if found))
         return X if list(X.columns) == names else X[names]
 
+    def _tabled(self, X):
+        """A frame's cells as the model's features; unknown categories count as 0."""
+        table = self.__dict__.get("_table")
+        if table is None or not table.suits(X):
+            self._table = table = Table(X, {}, self.model.raw_schema(), True)
+        return table.rows(X, False)
+
     def _rows(self, X):
-        X = self._ordered(X)
+        types = self.model.types and is_frame(X) and list(X.columns) != self.model.feature_names
+        X = self._tabled(X) if types else self._ordered(X)
         if scipy.sparse.issparse(X):
             X = X.tocsr().astype(np.float64)
             values = X.data

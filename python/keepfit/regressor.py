@@ -6,20 +6,28 @@ from sklearn.base import RegressorMixin
 
 from ._library import lib
 from .base import Estimator
+from .group import Group
 from .options import loss_of, losses
 
 NUMBERS = losses(lib.KEEPFIT_LOSS_NUMBERS)
 
 
+def _outputs(y: np.ndarray) -> Optional[int]:
+    """How many columns; None: y has one dimension."""
+    return y.shape[1] if y.ndim > 1 else None
+
+
 class KeepfitRegressor(RegressorMixin, Estimator):
     """Linear regression that stays within epsilon of the best for all rows so far, while rows keep coming.
+
+    Several outputs (y with a column each) have a fit each; the objective, its gap and epsilon are then of their sum.
 
     The objective is ``mean(loss) + lam*|coef|^2``, or ``sum(loss) + lam_total*|coef|^2``; with loss "squared" that is
     scikit-learn's Ridge with ``alpha = lam_total``, which is ``n*lam``.
 
     Parameters
     ----------
-    loss : "squared", "huber" or "logcosh"
+    loss : "squared" (or "squared_error"), "huber" or "logcosh"
         (a.x - b)^2; the same up to ``delta`` and linear beyond; or ln cosh(a.x - b), which is as little moved by outliers and
         smooth.
     lam, lam_total : float, optional
@@ -90,6 +98,22 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _more_tags(self) -> Dict[str, Any]:
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    @staticmethod
+    def _targets() -> Dict[str, bool]:
+        return {"y_numeric": True, "multi_output": True}
+
+    def _has_outputs(self) -> bool:
+        return isinstance(self._fitted().fit, Group)
+
     def _loss(self) -> str:
         return loss_of(self.loss, NUMBERS)
 
@@ -97,25 +121,29 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         """Forgets everything and fits these rows, as one stage."""
         X, y = self._checked(X, y, reset=True)
         weight = self._weights(X, sample_weight)
-        self._extend(self._begin(self._loss()), X, np.ascontiguousarray(y, np.float64), weight)
+        self._extend(self._begin(self._loss(), outputs=_outputs(y)), X, np.ascontiguousarray(y, np.float64), weight)
         return self
 
     def partial_fit(self, X, y, sample_weight=None) -> "KeepfitRegressor":
         """Adds these rows, as one stage: the model is then within epsilon for all rows so far."""
-        first = not self._running()
+        first = not self._running() and not self._resumed(X)
         if first or not self._is_ready(X, y):
             X, y = self._checked(X, y, reset=first)
-        kept = self._begin(self._loss(), anew=False, features=X.shape[1]) if first else self._kept
+        kept = self._begin(self._loss(), anew=False, features=None if "_typed" in self.__dict__ else X.shape[1],
+                           outputs=_outputs(y)) if first else self._kept
         self._extend(kept, X, np.ascontiguousarray(y, np.float64), self._weights(X, sample_weight))
         return self
 
     def predict(self, X) -> np.ndarray:
-        return self._scores(X)[:, 0]
+        scores = self._scores(X)
+        return scores if self._has_outputs() else scores[:, 0]
 
     @property
     def coef_(self) -> np.ndarray:
-        return self._linear()[0][0]
+        coefficients = self._linear()[0]
+        return coefficients if self._has_outputs() else coefficients[0]
 
     @property
-    def intercept_(self) -> float:
-        return float(self._linear()[1][0])
+    def intercept_(self) -> Any:
+        intercepts = self._linear()[1]
+        return intercepts if self._has_outputs() else float(intercepts[0])

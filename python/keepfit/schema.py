@@ -8,12 +8,15 @@ from .errors import struct
 
 
 class Schema(NamedTuple):
-    """Names beside the numbers; ``classes`` are those that have names, with the numbers that stand for them."""
+    """Names beside the numbers; ``classes`` are those that have names, with the numbers that stand for them; ``types`` the columns
+    of a table with types, in its order, with these, and ``origin`` has each feature's column there."""
 
     features: int
     feature_names: Optional[List[str]]
     target: Optional[str]
     classes: Dict[str, float]
+    types: Dict[str, str] = {}
+    origin: Sequence[int] = ()
 
 
 def name_of(pointer) -> str:
@@ -31,7 +34,9 @@ def read(call, handle) -> Schema:
     call(handle, schema)
     names = [name_of(schema.feature[k]) for k in range(schema.features)] if schema.feature != ffi.NULL else None
     classes = {name_of(schema.class_name[k]): schema.label[k] for k in range(schema.classes)}
-    return Schema(schema.features, names, _optional(schema.target), classes)
+    types = {name_of(schema.column[k]): name_of(schema.type[k]) for k in range(schema.columns)}
+    return Schema(schema.features, names, _optional(schema.target), classes, types,
+                  [schema.origin[k] for k in range(schema.features)] if types else ())
 
 
 def _texts(names: Sequence[str]) -> Tuple[Any, Any]:
@@ -45,10 +50,11 @@ def _texts(names: Sequence[str]) -> Tuple[Any, Any]:
 
 
 def made(features: int, names: Optional[Sequence[str]] = None, target: Optional[str] = None,
-         classes: Optional[Mapping[Any, float]] = None) -> Tuple[Any, Any]:
+         classes: Optional[Mapping[Any, float]] = None, types: Optional[Mapping[str, str]] = None,
+         origin: Sequence[int] = ()) -> Tuple[Any, Any]:
     """A keepfit_schema, and what has to live as long as it."""
     schema = struct("schema")
-    classes = classes or {}
+    classes, types = classes or {}, types or {}
     feature, kept = _texts(names if names is not None else ())
     class_name, also = _texts(list(classes))
     title, last = _texts([] if target is None else [target])
@@ -57,7 +63,12 @@ def made(features: int, names: Optional[Sequence[str]] = None, target: Optional[
     schema.feature, schema.class_name, schema.label = ffi.cast("char **", feature), ffi.cast("char **", class_name), label
     if target is not None:
         schema.target = last[0]
-    return schema, (feature, kept, class_name, also, title, last, label)
+    columns, theirs = _texts(list(types))
+    kinds, others = _texts(list(types.values()))
+    origins = ffi.new("uint32_t[]", list(origin)) if types else ffi.NULL
+    schema.columns, schema.origin = len(types), origins
+    schema.column, schema.type = ffi.cast("char **", columns), ffi.cast("char **", kinds)
+    return schema, (feature, kept, class_name, also, title, last, label, columns, theirs, kinds, others, origins)
 
 
 def classes_of(labels: np.ndarray, names: Mapping[str, float]) -> np.ndarray:

@@ -227,7 +227,7 @@ static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *lin
 {
     struct kf_content *noted = &reader->table.cell[place];
     size_t length = (size_t)(cell->end - cell->text);
-    *noted = (struct kf_content){cell->start, cell->text, cell->end};
+    *noted = (struct kf_content){cell->start, cell->text, cell->end, NULL};
     if (!cell->quoted || !memchr(cell->text, '"', length))
         return KEEPFIT_OK;
     /* all cells of the line have room, so that it never moves while some are there */

@@ -41,6 +41,7 @@ struct kf_part {
 struct kf_content {
     const char *start;      /* for messages: where it stands */
     const char *text, *end; /* NULL: there is none */
+    const double *number;   /* of a column of numbers, in place of the text: finite; NULL: the text counts */
 };
 
 struct kf_recipe {
@@ -94,6 +95,9 @@ struct kf_complaint {
 /* The row that the cells [readable] make, valid until the next call. KEEPFIT_DATA: see the complaint. */
 keepfit_status kf_recipe_row(struct kf_recipe *recipe, const struct kf_content *cells, keepfit_row *row,
                              struct kf_complaint *complaint, keepfit_error *error);
+
+/* Takes back all coordinates but the first `count`, as if later rows had never been. */
+void kf_recipe_take_back(struct kf_recipe *recipe, size_t count);
 
 /* Between recipe.c and recipe_row.c: the coordinate of a text, which may be made. */
 keepfit_status kf_recipe_coordinate(struct kf_recipe *recipe, uint32_t column, const char *key, size_t length,

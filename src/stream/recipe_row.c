@@ -131,6 +131,8 @@ static keepfit_status take_cell(struct kf_recipe *recipe, size_t k, const struct
 {
     const struct kf_recipe_column *column = &recipe->column[k];
     double value;
+    if (cell->number)
+        return add_part(recipe, &(struct kf_part){"", 0, *cell->number, column->own}, error);
     bool quick = column->type.kind == KF_NUMBER && cell->text && kf_quick_real(cell->text, &value) == cell->end;
     if (!quick && (!cell->text || kf_is_missing(cell->text, cell->end)))
         return take_missing(recipe, k, complaint, error);
@@ -417,8 +419,7 @@ static keepfit_status make_row(struct kf_recipe *recipe, const struct kf_content
     return status == KEEPFIT_OK ? put_in_order(recipe, error) : status;
 }
 
-/* As if the row had never been. */
-static void take_back(struct kf_recipe *recipe, size_t count)
+void kf_recipe_take_back(struct kf_recipe *recipe, size_t count)
 {
     if (recipe->dictionary.count == count)
         return;
@@ -448,6 +449,6 @@ keepfit_status kf_recipe_row(struct kf_recipe *recipe, const struct kf_content *
     if (status == KEEPFIT_OK)
         *row = (keepfit_row){.count = recipe->count, .index = recipe->index, .value = recipe->value};
     else
-        take_back(recipe, before);
+        kf_recipe_take_back(recipe, before);
     return status;
 }

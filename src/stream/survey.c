@@ -55,7 +55,7 @@ void kf_sight_see(struct kf_sight *sight, const char *text, const char *end)
 
 bool kf_sight_is_numeric(const struct kf_sight *sight)
 {
-    return 2 * sight->numbers >= sight->present;
+    return sight->known ? sight->kind == KF_NUMBER : 2 * sight->numbers >= sight->present;
 }
 
 static bool is_called_time(const char *name)
@@ -71,6 +71,8 @@ enum kf_kind kf_sight_guess(const struct kf_sight *sight, const char *name)
 {
     size_t present = sight->present;
     bool various = 2 * sight->distinct > present;
+    if (sight->known)
+        return sight->kind;
     if (present == 0)
         return KF_CATEGORY;
     if (sight->moments == present && is_called_time(name))

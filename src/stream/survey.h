@@ -17,6 +17,8 @@
 struct kf_sight {
     size_t present, numbers, booleans, times, spaced, words, distinct, moments;
     uint64_t seen[KF_SURVEY_LINES]; /* hashes of the distinct ones */
+    bool known;                     /* whoever has the cells knows what they are: */
+    enum kf_kind kind;
 };
 
 void kf_sight_see(struct kf_sight *sight, const char *text, const char *end);

@@ -77,6 +77,29 @@ static void run_reorder(const struct operation *operation, struct outcome *outco
     keepfit_stream_close(stream);
 }
 
+/* Cells of a program, twice: the second time nothing is new. */
+static void run_table(const struct operation *operation, struct outcome *outcome)
+{
+    static const char *const names[] = {"t", "c"}, *const times[] = {"2024-01-02", NULL, "2024-01-09"};
+    static const char *const towns[] = {"Ulm", "Kiel", "Ulm"};
+    const keepfit_cells cells[] = {{.text = times}, {.text = towns, .type = "category"}};
+    keepfit_options *options = NULL;
+    keepfit_table *table = NULL;
+    keepfit_block block = {.struct_size = sizeof block};
+    outcome->status = make_options(operation->settings, &options, &outcome->error);
+    if (outcome->status == KEEPFIT_OK)
+        outcome->status = keepfit_table_open(names, cells, 2, 3, NULL, false, options, &table, &outcome->error);
+    keepfit_options_free(options);
+    for (int turn = 0; turn < 2 && outcome->status == KEEPFIT_OK; turn++) {
+        outcome->status = keepfit_table_rows(table, cells, 3, turn == 0, &block);
+        if (outcome->status != KEEPFIT_OK)
+            outcome->error = *keepfit_table_error(table);
+        else
+            add_to_digest(outcome, block.value, (size_t)block.start[3] * sizeof *block.value);
+    }
+    keepfit_table_close(table);
+}
+
 static void digest_model(struct outcome *outcome, const keepfit_model *model)
 {
     keepfit_description about = {.struct_size = sizeof about};
@@ -201,6 +224,7 @@ size_t stream_operations(struct operation *list, size_t most)
          run_stream},
         {"CSV, types, by a thread", "typed.csv", "threads=2 loss=logistic", run_stream},
         {"JSON lines", "lines.jsonl", "threads=1", run_stream},
+        {"cells of a program", "", "threads=1 cross=t*c", run_table},
         {"npy", "rows.npy", "threads=1 target=1", run_stream},
         {"npy, targets elsewhere", "rows.npy", "threads=1 targets=%s", run_stream},
         {"idx", "x-images-idx3-ubyte", "threads=1", run_stream},

@@ -41,5 +41,6 @@ void test_formats(void);
 void test_prepare(void);
 void test_numbers(void);
 void test_pipes(void);
+void test_tables(void);
 
 #endif

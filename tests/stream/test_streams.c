@@ -20,5 +20,6 @@ int main(void)
     test_numbers();
     test_prepare();
     test_pipes();
+    test_tables();
     return end_tests();
 }
