@@ -202,6 +202,15 @@ typedef struct keepfit_point {
     bool weightless;
 } keepfit_point;
 
+/* What a point may have besides. Begin with {.struct_size = sizeof mark}. */
+#define KEEPFIT_KEY_MOST 255
+typedef struct keepfit_mark {
+    size_t struct_size;
+    const char *key; /* what the point is known by, 1 to KEEPFIT_KEY_MOST bytes; NULL: it has none */
+    /* Of a stream's row (keepfit_stream_mark): it is no point, but says that the one with this key leaves. */
+    bool removes;
+} keepfit_mark;
+
 typedef struct keepfit_fit keepfit_fit;
 
 KEEPFIT_API keepfit_status keepfit_fit_create(const keepfit_options *options, keepfit_fit **fit, keepfit_error *error);
@@ -210,6 +219,11 @@ KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
 /* One stage: the point joins the history and the model is made good for everything so far. A point that is refused
  * (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but can still be read. */
 KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
+
+/* The same for a point with a key, say the number of an order whose truth comes late, or twice: a point that is present with the
+ * same key leaves, this one comes, and both are one stage. A journal keeps the keys. */
+KEEPFIT_API keepfit_status keepfit_fit_push_marked(keepfit_fit *fit, const keepfit_point *point,
+                                                   const keepfit_mark *mark);
 
 /* The same as pushing the points one by one, bit for bit. *pushed (may be NULL) says how many went in, also on failure. */
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
@@ -224,8 +238,9 @@ typedef struct keepfit_block {
     const uint64_t *start; /* [count + 1] */
     const uint32_t *index;
     const double *value;
-    const double *target; /* [count] */
-    const double *weight; /* [count]; NULL: all 1 */
+    const double *target;   /* [count] */
+    const double *weight;   /* [count]; NULL: all 1 */
+    const char *const *key; /* [count] as in keepfit_mark; NULL: none has one */
 } keepfit_block;
 
 /* All points of the block as one stage: they join the history, and then the model is made good once, for everything so far.
@@ -248,8 +263,14 @@ KEEPFIT_API keepfit_status keepfit_fit_remove(keepfit_fit *fit, uint64_t index);
 /* The same for several at once, as one stage: indices ascend strictly, and are those from before the first one leaves. */
 KEEPFIT_API keepfit_status keepfit_fit_remove_block(keepfit_fit *fit, const uint64_t *indices, size_t count);
 
-/* A point that is present, as it was pushed. */
+/* A point that is present, as it was pushed, and what it has besides; the key lives as long as the point is present. */
 KEEPFIT_API keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point *point);
+KEEPFIT_API keepfit_status keepfit_fit_mark(keepfit_fit *fit, uint64_t index, keepfit_mark *mark);
+
+/* The index of the point that is present with this key; false: there is none. */
+KEEPFIT_API bool keepfit_fit_find_key(const keepfit_fit *fit, const char *key, uint64_t *index);
+/* Takes it out, as keepfit_fit_remove. KEEPFIT_END: there is none, and nothing has changed. */
+KEEPFIT_API keepfit_status keepfit_fit_remove_key(keepfit_fit *fit, const char *key);
 
 /* May be called by a signal handler, and from any thread, while the fit lives. The stage at work ends early, and so do later ones
  * until keepfit_fit_resume: what went in stays in, the report's outcome is KEEPFIT_STAGE_STOPPED where the target was not met for
@@ -580,6 +601,8 @@ KEEPFIT_API void keepfit_journal_describe(const keepfit_journal *journal, keepfi
 /* The next point that is present, as it was pushed, with its arrival (may be NULL); valid until the next call. KEEPFIT_END
  * after the last. */
 KEEPFIT_API keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *point, uint64_t *arrival);
+/* What the point that keepfit_journal_next gave last has besides; lives as long as that point. */
+KEEPFIT_API void keepfit_journal_mark(const keepfit_journal *journal, keepfit_mark *mark);
 /* What its features and classes are called. */
 KEEPFIT_API void keepfit_journal_schema(const keepfit_journal *journal, keepfit_schema *schema);
 KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);

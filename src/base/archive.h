@@ -17,6 +17,8 @@
 #define KF_VERSION_WITH_OUTCOME 6
 /* And how often x was improved, and by how many products. */
 #define KF_VERSION_WITH_IMPROVEMENTS 7
+/* And the keys of points. */
+#define KF_VERSION_WITH_KEYS 9
 
 struct kf_archive {
     bool reading;

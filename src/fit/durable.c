@@ -180,13 +180,14 @@ static keepfit_status recorded(keepfit_fit *fit, keepfit_status status, uint64_t
     return status;
 }
 
-keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point)
+keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark)
 {
     if (!records(fit))
         return KEEPFIT_OK;
     struct kf_writer *writer = &fit->durable->journal.writer;
     uint64_t segment = writer->first;
-    return recorded(fit, kf_writer_point(writer, writer->arrived + 1, point, &fit->meaning.lead, &fit->error), segment);
+    return recorded(fit, kf_writer_point(writer, writer->arrived + 1, point, &fit->meaning.lead, mark, &fit->error),
+                    segment);
 }
 
 keepfit_status kf_durable_block(keepfit_fit *fit, size_t count)
@@ -294,7 +295,7 @@ static keepfit_status write_checkpoint(keepfit_fit *fit, keepfit_error *error)
     if (status != KEEPFIT_OK)
         return status;
     kf_checkpoint_begin(&archive);
-    status = kf_snapshot_take(fit, &archive) == KEEPFIT_OK
+    status = kf_snapshot_take_beside_records(fit, &archive) == KEEPFIT_OK
                  ? kf_checkpoint_write(durable->journal.disk, durable->journal.home, durable->journal.identity,
                                        writer->durable, &archive, error)
                  : kf_fail_memory(error);
@@ -410,13 +411,14 @@ static keepfit_status write_compacted(keepfit_fit *fit, struct kf_writer *writer
     for (size_t j = 0; j < points->count && status == KEEPFIT_OK; j++) {
         keepfit_point point;
         status = keepfit_fit_point(fit, j, &point);
+        struct kf_mark mark = kf_fit_mark_of(fit, j);
         if (status == KEEPFIT_OK)
-            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, &fit->meaning.lead, error);
+            status = kf_writer_point(writer, kf_fit_arrival(fit, j), &point, &fit->meaning.lead, &mark, error);
     }
     if (status == KEEPFIT_OK)
         status = kf_writer_sync(writer, error);
     kf_checkpoint_begin(&archive);
-    if (status == KEEPFIT_OK && kf_snapshot_take(fit, &archive) != KEEPFIT_OK)
+    if (status == KEEPFIT_OK && kf_snapshot_take_beside_records(fit, &archive) != KEEPFIT_OK)
         status = kf_fail_memory(error);
     if (status == KEEPFIT_OK)
         status = kf_checkpoint_write(journal->disk, writer->home, writer->identity, writer->durable, &archive, error);

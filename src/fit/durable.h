@@ -30,7 +30,7 @@ keepfit_status kf_durable_resume(keepfit_fit *fit, bool *unusable, keepfit_error
 
 /* To be called before the fit changes; they do nothing for a fit without a journal, or while its records are run again. A failure is
  * in fit->error, and is the fit's death: nobody knows what the disk holds. */
-keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point);
+keepfit_status kf_durable_point(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark);
 keepfit_status kf_durable_removals(keepfit_fit *fit, const uint64_t *indices, size_t count);
 keepfit_status kf_durable_expected(keepfit_fit *fit, double label);
 keepfit_status kf_durable_room(keepfit_fit *fit, size_t features, size_t classes);

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/sized.h"
@@ -27,6 +28,13 @@ keepfit_point kf_block_point(const keepfit_block *block, size_t k)
     return point;
 }
 
+/* Its key, which check_block has looked at. */
+static struct kf_mark mark_of(const keepfit_block *block, size_t k)
+{
+    const char *key = block->key ? block->key[k] : NULL;
+    return (struct kf_mark){key, key ? strlen(key) : 0};
+}
+
 /* Labels that the fit will know once the block is in, and the widest row. */
 struct prospect {
     struct kf_labels labels;
@@ -38,8 +46,11 @@ static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block
                               keepfit_error *error)
 {
     keepfit_point point = kf_block_point(block, k);
+    struct kf_mark mark;
     double mapped;
     keepfit_status status = kf_fit_check(fit, &point, error);
+    if (status == KEEPFIT_OK)
+        status = kf_mark_read(block->key ? block->key[k] : NULL, &mark, error);
     if (status != KEEPFIT_OK)
         return status;
     if (kf_row_width(&point.row) > prospect->width)
@@ -76,9 +87,10 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
     return status;
 }
 
-keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                           const struct kf_place *lent)
 {
-    keepfit_status status = kf_fit_admit(fit, point, lent);
+    keepfit_status status = kf_fit_admit(fit, point, mark, lent);
     if (status != KEEPFIT_OK)
         return status;
     double loss = kf_fit_account(fit);
@@ -104,7 +116,8 @@ static keepfit_status record(keepfit_fit *fit, const keepfit_block *block)
     keepfit_status status = kf_durable_block(fit, block->count);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = kf_block_point(block, k);
-        status = kf_durable_point(fit, &point);
+        struct kf_mark mark = mark_of(block, k);
+        status = kf_durable_point(fit, &point, &mark);
     }
     return status;
 }
@@ -114,7 +127,8 @@ static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
     keepfit_status status = record(fit, block);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = kf_block_point(block, k);
-        status = kf_fit_take(fit, &point, NULL);
+        struct kf_mark mark = mark_of(block, k);
+        status = kf_fit_take(fit, &point, &mark, NULL);
     }
     if (status != KEEPFIT_OK)
         fit->death = fit->error;
@@ -128,7 +142,8 @@ static keepfit_status push_each(keepfit_fit *fit, const keepfit_block *block, si
     keepfit_status status = KEEPFIT_OK;
     for (; *pushed < block->count; (*pushed)++) {
         keepfit_point point = kf_block_point(block, *pushed);
-        status = keepfit_fit_push_block(fit, &point, 1, NULL);
+        struct kf_mark mark = mark_of(block, *pushed);
+        status = kf_fit_push(fit, &point, &mark, NULL);
         if (status != KEEPFIT_OK)
             break;
     }

@@ -204,6 +204,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->meaning.labels.label);
     kf_schema_free(&fit->meaning.schema);
     free(fit->arrivals.of);
+    kf_keys_free(&fit->arrivals.keys);
     free(fit->last_row.indices);
     free(fit->account.classes.seen);
     kf_centres_free(&fit->centring.centres);
@@ -485,15 +486,17 @@ void kf_fit_verify(const keepfit_fit *fit)
 #endif
 }
 
-keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                            const struct kf_place *lent)
 {
+    bool replaced = kf_fit_replace(fit, mark);
     uint64_t window = fit->options->window;
     if (window && fit->task.problem.points.count >= window)
         kf_fit_drop(fit, 0);
     bool new_class = kf_labels_foresee(&fit->meaning.labels, point->target) == KF_LABEL_NEW;
     size_t width = kf_row_width(&point->row);
-    if (!kf_fit_make_room(fit, width, fit->meaning.labels.count + new_class) || !take_in(fit, point, lent) ||
-        !kf_fit_arrive(fit)) {
+    if (!replaced || !kf_fit_make_room(fit, width, fit->meaning.labels.count + new_class) ||
+        !take_in(fit, point, lent) || !kf_fit_arrive(fit) || !kf_fit_remember(fit, mark)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
@@ -503,17 +506,18 @@ keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const 
     return KEEPFIT_OK;
 }
 
-static keepfit_status push(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
+static keepfit_status push(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                           const struct kf_place *lent)
 {
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
         status = kf_fit_check(fit, point, &fit->error);
     if (status == KEEPFIT_OK)
-        status = kf_durable_point(fit, point);
+        status = kf_durable_point(fit, point, mark);
     if (status != KEEPFIT_OK)
         return status;
     size_t first = foresee_draw(fit);
-    status = kf_fit_admit(fit, point, lent);
+    status = kf_fit_admit(fit, point, mark, lent);
     if (status != KEEPFIT_OK)
         return status;
     kf_points_prefetch_row(&fit->task.problem.points, first);
@@ -524,15 +528,16 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point, const s
     return status;
 }
 
-/* `lent` belongs to the only one. */
-static keepfit_status push_all(keepfit_fit *fit, const keepfit_point *points, size_t count, const struct kf_place *lent,
-                               size_t *pushed)
+/* `mark` and `lent` belong to the only one. */
+static keepfit_status push_all(keepfit_fit *fit, const keepfit_point *points, size_t count, const struct kf_mark *mark,
+                               const struct kf_place *lent, size_t *pushed)
 {
-    assert(!lent || count == 1);
+    assert((!lent && !mark->length) || count == 1);
     double start = kf_fit_clock();
     keepfit_status status = KEEPFIT_OK;
     size_t k = 0;
-    while (k < count && (status = kf_fit_stopped(fit) ? KEEPFIT_STOPPED : push(fit, &points[k], lent)) == KEEPFIT_OK)
+    while (k < count &&
+           (status = kf_fit_stopped(fit) ? KEEPFIT_STOPPED : push(fit, &points[k], mark, lent)) == KEEPFIT_OK)
         k++;
     if (pushed)
         *pushed = k;
@@ -540,19 +545,20 @@ static keepfit_status push_all(keepfit_fit *fit, const keepfit_point *points, si
     return kf_durable_acknowledge(fit, status);
 }
 
-keepfit_status kf_fit_push(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
+keepfit_status kf_fit_push(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                           const struct kf_place *lent)
 {
-    return push_all(fit, point, 1, lent, NULL);
+    return push_all(fit, point, 1, mark, lent, NULL);
 }
 
 keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count, size_t *pushed)
 {
-    return push_all(fit, points, count, NULL, pushed);
+    return push_all(fit, points, count, &kf_no_mark, NULL, pushed);
 }
 
 keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point)
 {
-    return push_all(fit, point, 1, NULL, NULL);
+    return push_all(fit, point, 1, &kf_no_mark, NULL, NULL);
 }
 
 const keepfit_error *keepfit_fit_error(const keepfit_fit *fit)

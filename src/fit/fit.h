@@ -5,6 +5,7 @@
 #include "base/archive.h"
 #include "base/schema.h"
 #include "history/centres.h"
+#include "history/keys.h"
 #include "iterate/task.h"
 #include "method/method.h"
 #include "objective/labels.h"
@@ -79,12 +80,13 @@ struct kf_centring {
     double *given_x;           /* the iterate for rows as they came, where some are centred */
 };
 
-/* Who is there, of those who came (remove.c). */
+/* Who is there, of those who came (remove.c, mark.c). */
 struct kf_arrivals {
     uint64_t arrived; /* points pushed so far */
     uint64_t *of;     /* when each present point came; NULL while only the oldest have left */
     size_t capacity;
     size_t left; /* points that have left since constants were computed from all */
+    struct kf_keys keys;
 };
 
 /* What stages promised, what they and predictions have come to (promise.c, account.c). */
@@ -136,6 +138,18 @@ struct keepfit_fit {
     struct kf_archive snapshot; /* the last one that was handed out */
 };
 
+/* Keys (mark.c). */
+extern const struct kf_mark kf_no_mark;
+/* A key as it was given; NULL: none. The mark lives as long as the text. */
+keepfit_status kf_mark_read(const char *key, struct kf_mark *mark, keepfit_error *error);
+struct kf_mark kf_fit_mark_of(const keepfit_fit *fit, size_t j);
+/* The point that has this key leaves, if there is one. False: out of memory, and nothing has changed. */
+bool kf_fit_replace(keepfit_fit *fit, const struct kf_mark *mark);
+/* The point that has come has this key. False: out of memory. */
+bool kf_fit_remember(keepfit_fit *fit, const struct kf_mark *mark);
+/* Writing: inside, or left out, since they are known from elsewhere. */
+void kf_keys_archive(keepfit_fit *fit, struct kf_archive *archive, bool inside);
+
 /* Point k of a block, which goes on owning the row. */
 keepfit_point kf_block_point(const keepfit_block *block, size_t k);
 
@@ -157,7 +171,8 @@ keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears th
 keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error);
 bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes);
 /* Into the history; the oldest may leave. `lent` says where its row lies already; NULL: it is a new one. */
-keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent);
+keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                            const struct kf_place *lent);
 /* Constants and progressive validation, with the newest point. Returns what it costs at x, NaN: not known. */
 double kf_fit_account(keepfit_fit *fit);
 
@@ -182,9 +197,11 @@ void kf_fit_compute_constants(keepfit_fit *fit);
 bool kf_fit_drop(keepfit_fit *fit, size_t j);
 
 /* One point of a block, up to the stage's end, which comes once for all. */
-keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent);
+keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                           const struct kf_place *lent);
 /* A point and its stage, as keepfit_fit_push. */
-keepfit_status kf_fit_push(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent);
+keepfit_status kf_fit_push(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                           const struct kf_place *lent);
 /* Room for what is about to come, and the method that suits it. */
 keepfit_status kf_fit_prepare(keepfit_fit *fit, size_t features, size_t classes);
 /* For auto: looks again, now that the problem may have grown. */

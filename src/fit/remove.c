@@ -63,6 +63,7 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
     if (j > 0 && !write_arrivals(fit))
         return false;
     kf_centre_leaves(fit, j);
+    kf_keys_remove(&fit->arrivals.keys, kf_fit_arrival(fit, j));
     if (running->method->leave)
         running->method->leave(task, running->state, j);
     kf_iterate_write(task);

@@ -42,7 +42,7 @@ static keepfit_status find_presence(const keepfit_fit *fit, struct kf_presence *
     struct kf_cursor cursor = {0};
     uint64_t removals = 0;
     for (size_t k = 0; k < journal->segment_count; k++)
-        removals += journal->segments[k].removals;
+        removals += journal->segments[k].removals + journal->segments[k].keyed;
     if (removals == 0 && fit->options->window == 0)
         return KEEPFIT_OK;
     presence->window = fit->options->window;
@@ -88,8 +88,12 @@ static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, 
         if (!kf_record_is_point(record))
             continue;
         struct kf_place place = kf_durable_place(record);
+        struct kf_mark mark = kf_record_mark(record);
         bool gone = presence.arrival && presence.arrival[k++] & KF_GONE;
-        if (!gone && !kf_points_append_lent(&fit->task.problem.points, &place))
+        if (gone)
+            continue;
+        if (!kf_points_append_lent(&fit->task.problem.points, &place) ||
+            (mark.length && !kf_keys_add(&fit->arrivals.keys, mark.key, mark.length, record->arrival)))
             status = kf_fail_memory(error);
     }
     kf_presence_free(&presence);
@@ -140,12 +144,13 @@ static keepfit_status replay_point(keepfit_fit *fit, struct replay *replay, cons
         return kf_fail_memory(&fit->error);
     keepfit_point point = kf_record_point(record, &fit->meaning.lead, replay->index);
     struct kf_place place = kf_durable_place(record);
+    struct kf_mark mark = kf_record_mark(record);
     if (record->arrival != fit->arrivals.arrived + 1)
         return kf_fail(&fit->error, KEEPFIT_CORRUPT, "points are out of order");
     keepfit_status status = kf_fit_check(fit, &point, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
-    return replay->members ? kf_fit_take(fit, &point, &place) : kf_fit_push(fit, &point, &place);
+    return replay->members ? kf_fit_take(fit, &point, &mark, &place) : kf_fit_push(fit, &point, &mark, &place);
 }
 
 static keepfit_status replay_removal(keepfit_fit *fit, struct replay *replay, const struct kf_record *record)

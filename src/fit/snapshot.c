@@ -12,7 +12,7 @@
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h); from 8 on sums go by
  * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order. */
-#define SNAPSHOT_VERSION 8 /* safety: the format */
+#define SNAPSHOT_VERSION 9 /* safety: the format */
 #define NAME_ROOM 64       /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -92,7 +92,7 @@ static void archive_account(keepfit_fit *fit, struct kf_archive *archive)
 }
 
 /* All parts, in order: sizes come before what has them. */
-static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
+static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, bool keys, keepfit_error *error)
 {
     size_t version = SNAPSHOT_VERSION, points = fit->task.problem.points.count;
     kf_archive_count(archive, &version, SNAPSHOT_VERSION);
@@ -112,6 +112,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
     archive_arrivals(fit, archive);
     if (archive->reading && archive->status == KEEPFIT_OK)
         number_points(fit);
+    if (version >= KF_VERSION_WITH_KEYS)
+        kf_keys_archive(fit, archive, keys);
     archive_account(fit, archive);
     kf_choice_archive(&fit->choice, archive);
     bool chooses = strcmp(fit->asked->name, "auto") == 0;
@@ -122,7 +124,13 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, keepfit_er
 
 keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
 {
-    archive_fit(fit, archive, NULL);
+    archive_fit(fit, archive, true, NULL);
+    return archive->status;
+}
+
+keepfit_status kf_snapshot_take_beside_records(keepfit_fit *fit, struct kf_archive *archive)
+{
+    archive_fit(fit, archive, false, NULL);
     return archive->status;
 }
 
@@ -166,7 +174,7 @@ static void make_up_for_rounding(keepfit_fit *fit)
 
 keepfit_status kf_snapshot_restore(keepfit_fit *fit, struct kf_archive *archive, keepfit_error *error)
 {
-    archive_fit(fit, archive, error);
+    archive_fit(fit, archive, true, error);
     kf_archive_require(archive, archive->status != KEEPFIT_OK || (outputs_fit(fit) && map_points(fit)));
     if (archive->status == KEEPFIT_OK && archive->version < KF_VERSION_WITH_ROUNDING)
         make_up_for_rounding(fit);

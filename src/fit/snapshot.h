@@ -10,6 +10,8 @@
 
 /* Of a fit that is not dead. Writes to the archive's end; KEEPFIT_NO_MEMORY. */
 keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive);
+/* The same without what a journal's records say of the points. */
+keepfit_status kf_snapshot_take_beside_records(keepfit_fit *fit, struct kf_archive *archive);
 
 /* Puts a point into the history with its target as it came, and does nothing else. False: out of memory. */
 bool kf_snapshot_recall(keepfit_fit *fit, const keepfit_point *point);

@@ -19,7 +19,8 @@ struct keepfit_journal {
     struct kf_schema schema;
     uint64_t notes; /* that stand */
     struct kf_cursor cursor;
-    size_t seen; /* points that the cursor has passed */
+    size_t seen;                    /* points that the cursor has passed */
+    char key[KEEPFIT_KEY_MOST + 1]; /* of the last one that was given out */
     uint64_t spoilt;
     uint32_t *index;
     size_t index_capacity;
@@ -177,11 +178,20 @@ keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *poi
         if (!KF_RESERVE(journal->index, journal->index_capacity, (size_t)record->count + 1))
             return KEEPFIT_NO_MEMORY;
         *point = kf_record_point(record, &journal->lead, journal->index);
+        struct kf_mark mark = kf_record_mark(record);
+        memcpy(journal->key, mark.length ? mark.key : "", mark.length);
+        journal->key[mark.length] = '\0';
         if (arrival)
             *arrival = record->arrival;
         return KEEPFIT_OK;
     }
     return KEEPFIT_END;
+}
+
+void keepfit_journal_mark(const keepfit_journal *journal, keepfit_mark *mark)
+{
+    const keepfit_mark made = {.key = *journal->key ? journal->key : NULL};
+    KF_GIVE(mark, &made);
 }
 
 keepfit_status keepfit_journal_repair(const char *folder, const keepfit_options *options, keepfit_error *error)

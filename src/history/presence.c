@@ -6,6 +6,7 @@
 
 static void leave(struct kf_presence *presence, size_t k)
 {
+    kf_keys_remove(&presence->keys, presence->arrival[k]);
     presence->arrival[k] |= KF_GONE;
     presence->present--;
     while (presence->oldest < presence->count && presence->arrival[presence->oldest] & KF_GONE)
@@ -39,6 +40,12 @@ enum kf_presence_news kf_presence_take(struct kf_presence *presence, const struc
         return KF_PRESENCE_WRONG;
     if (!KF_RESERVE(presence->arrival, presence->capacity, presence->count + 1))
         return KF_PRESENCE_MEMORY;
+    struct kf_mark mark = kf_record_mark(record);
+    const struct kf_key *same = mark.length ? kf_keys_find(&presence->keys, mark.key, mark.length) : NULL;
+    if (same && !take_out(presence, same->arrival))
+        return KF_PRESENCE_WRONG;
+    if (mark.length && !kf_keys_add(&presence->keys, mark.key, mark.length, record->arrival))
+        return KF_PRESENCE_MEMORY;
     if (presence->window && presence->present >= presence->window)
         leave(presence, presence->oldest);
     presence->arrival[presence->count++] = record->arrival;
@@ -48,6 +55,7 @@ enum kf_presence_news kf_presence_take(struct kf_presence *presence, const struc
 
 void kf_presence_free(struct kf_presence *presence)
 {
+    kf_keys_free(&presence->keys);
     free(presence->arrival);
     *presence = (struct kf_presence){0};
 }

@@ -1,5 +1,5 @@
-/* Which of a journal's points are still present after a certain record: a removal takes out the point it names, and with a window
- * the oldest leaves when one more comes. */
+/* Which of a journal's points are still present after a certain record: a removal takes out the point it names, a key the one that had
+ * it, and with a window the oldest leaves when one more comes. */
 #ifndef KF_PRESENCE_H
 #define KF_PRESENCE_H
 
@@ -10,6 +10,7 @@ struct kf_presence {
     uint64_t *arrival; /* of every point in turn; KF_GONE is added once it has left */
     size_t count, capacity;
     size_t oldest, present;
+    struct kf_keys keys; /* of those that are present */
 };
 
 #define KF_GONE ((uint64_t)1 << 63)

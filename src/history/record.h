@@ -21,13 +21,16 @@
  *   32             8      target, as it was pushed; of an expected class, the label; room: how many classes; a note: 1 where it
  *                         takes the place of all earlier ones
  *   40             8      weight
- *   48             4      kind: 1 settings, 2 point with a dense row, 3 point with a sparse row, 4 removal, 5 block, 6 expected class,
+ *   48             2      kind: 1 settings, 2 point with a dense row, 3 point with a sparse row, 4 removal, 5 block, 6 expected class,
  *                         7 room that was made, 8 names, 9 note
+ *   50             2      a point: the length of its key, in bytes; 0: it has none
  *   52             4      count: entries of the row, or bytes of the settings, names or note
  *   56                    dense: count doubles. sparse: count doubles, then count indices of 4 bytes. A constant feature (bias or
  *                         intercept) is in the row already, as entry 0, and the others are moved up. settings: text, a line
  *                         "key value" for each option that defines the problem. names: what features and classes are called that
- *                         was not known before (kf_schema_archive). note: what the program gave. Zeros up to a multiple of 8.
+ *                         was not known before (kf_schema_archive). note: what the program gave. Zeros up to a multiple
+ *                         of 8. Behind a row with a key: the key, without a NUL, and zeros likewise. A point that was present
+ *                         with the same key leaves when this one comes; no other record says so.
  *
  * A block's points, or removals, are one stage. They lie in one segment, and count only once all are there.
  * The salt makes the leftovers of another file unreadable. The number of the durable record separates a torn tail from damage: what no
@@ -36,6 +39,7 @@
 #define KF_RECORD_H
 
 #include "base/schema.h"
+#include "history/keys.h"
 #include "history/points.h"
 
 #define KF_SEGMENT_VERSION 1
@@ -62,7 +66,8 @@ struct kf_record {
     uint32_t checksum, words;
     uint64_t number, durable, arrival;
     double target, weight;
-    uint32_t kind, count;
+    uint16_t kind, key;
+    uint32_t count;
     double row[];
 };
 
@@ -85,8 +90,8 @@ static inline size_t kf_record_bytes(const struct kf_record *record)
     return (size_t)record->words * 8;
 }
 
-/* How many words a record of this kind and count has. */
-uint64_t kf_record_words(uint32_t kind, uint64_t count);
+/* How many words a record of this kind, of this count and with a key of this length has; 0: there is no such record. */
+uint64_t kf_record_words(unsigned kind, uint64_t count, size_t key);
 /* Puts length and checksum into a record that is otherwise complete. */
 void kf_record_seal(struct kf_record *record, uint64_t salt);
 
@@ -97,6 +102,8 @@ bool kf_record_sound(const struct kf_record *at, size_t available, uint64_t salt
 /* Adds what a record of names says to what is known. KEEPFIT_CORRUPT: it makes no sense. */
 keepfit_status kf_record_names(const struct kf_record *record, struct kf_schema *known);
 
+/* What it has besides row, target and weight; lives as long as the record. */
+struct kf_mark kf_record_mark(const struct kf_record *record);
 /* The point as it was pushed: without the lead. `index` has room for count numbers (needed for sparse rows with a lead only). */
 keepfit_point kf_record_point(const struct kf_record *record, const struct kf_lead *lead, uint32_t *index);
 

@@ -72,7 +72,7 @@ static const struct kf_record *sound_record(struct kf_segment *segment, size_t a
 /* One record, or a whole block of them. */
 static bool scan_one(struct kf_segment *segment)
 {
-    uint64_t points = 0, removals = 0, members = 0, number = segment->next;
+    uint64_t points = 0, removals = 0, keyed = 0, members = 0, number = segment->next;
     size_t at = segment->used;
     for (uint64_t k = 0; k <= members; k++) {
         const struct kf_record *record = sound_record(segment, at, number);
@@ -81,6 +81,7 @@ static bool scan_one(struct kf_segment *segment)
         if (record->kind == KF_RECORD_BLOCK)
             members = record->arrival;
         points += kf_record_is_point(record);
+        keyed += record->key > 0;
         removals += record->kind == KF_RECORD_REMOVAL;
         at += kf_record_bytes(record);
         number++;
@@ -89,6 +90,7 @@ static bool scan_one(struct kf_segment *segment)
     segment->next = number;
     segment->points += points;
     segment->removals += removals;
+    segment->keyed += keyed;
     return true;
 }
 
@@ -110,7 +112,7 @@ bool kf_segment_torn(const struct kf_segment *segment, uint64_t floor)
         const struct kf_record *record = (const struct kf_record *)(segment->bytes + at);
         size_t available = segment->size - at;
         if (record->number <= lost || record->number - lost > segment->size || record->durable < lost ||
-            record->words > available / 8 || record->words != kf_record_words(record->kind, record->count))
+            record->words > available / 8 || record->words != kf_record_words(record->kind, record->count, record->key))
             continue;
         if (kf_record_bytes(record) > work || kf_record_sound(record, available, segment->head.salt))
             return false;

@@ -12,7 +12,7 @@ struct kf_segment {
     uint64_t next; /* number of the record that would follow those */
     uint64_t bad;  /* number and place of the first record that is not sound, within a block perhaps */
     size_t bad_at;
-    uint64_t points, removals;
+    uint64_t points, removals, keyed; /* keyed: of the points */
 };
 
 /* Maps the file and checks its head; first: the number in its name. */

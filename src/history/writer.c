@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* getentropy */
 #include "history/writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,9 +269,10 @@ keepfit_status kf_writer_acknowledge(struct kf_writer *writer, keepfit_error *er
 }
 
 /* Room for one more record, in a new segment if this one is full; NULL: it failed. */
-static struct kf_record *make_room(struct kf_writer *writer, uint32_t kind, uint64_t count, keepfit_error *error)
+static struct kf_record *make_room(struct kf_writer *writer, unsigned kind, uint64_t count, size_t key,
+                                   keepfit_error *error)
 {
-    uint64_t bytes = 8 * kf_record_words(kind, count);
+    uint64_t bytes = 8 * kf_record_words(kind, count, key);
     if (still_good(writer, error) != KEEPFIT_OK)
         return NULL;
     if (bytes / 8 > UINT32_MAX || count > UINT32_MAX || bytes > SIZE_MAX - BATCH_MOST) {
@@ -293,7 +295,8 @@ static struct kf_record *make_room(struct kf_writer *writer, uint32_t kind, uint
     *record = (struct kf_record){.words = (uint32_t)(bytes / 8),
                                  .number = writer->next,
                                  .durable = writer->durable,
-                                 .kind = kind,
+                                 .kind = (uint16_t)kind,
+                                 .key = (uint16_t)key,
                                  .count = (uint32_t)count};
     return record;
 }
@@ -310,7 +313,7 @@ static void append(struct kf_writer *writer, struct kf_record *record)
 static struct kf_record *lay_bytes(struct kf_writer *writer, uint32_t kind, const void *bytes, size_t count,
                                    keepfit_error *error)
 {
-    struct kf_record *record = make_room(writer, kind, count, error);
+    struct kf_record *record = make_room(writer, kind, count, 0, error);
     if (!record)
         return NULL;
     memset(record->row, 0, (count + 7) / 8 * 8);
@@ -351,12 +354,19 @@ keepfit_status kf_writer_note(struct kf_writer *writer, const struct kf_note *no
 }
 
 keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const keepfit_point *point,
-                               const struct kf_lead *lead, keepfit_error *error)
+                               const struct kf_lead *lead, const struct kf_mark *mark, keepfit_error *error)
 {
     struct kf_shape shape = kf_row_shape(&point->row, lead);
-    struct kf_record *record = make_room(writer, shape.dense ? KF_RECORD_DENSE : KF_RECORD_SPARSE, shape.count, error);
+    unsigned kind = shape.dense ? KF_RECORD_DENSE : KF_RECORD_SPARSE;
+    assert(mark->length <= KEEPFIT_KEY_MOST);
+    struct kf_record *record = make_room(writer, kind, shape.count, mark->length, error);
     if (!record)
         return error->status;
+    if (mark->length) { /* zeros behind it */
+        char *key = (char *)record + 8 * kf_record_words(kind, shape.count, 0);
+        memset(key, 0, (mark->length + 7) / 8 * 8);
+        memcpy(key, mark->key, mark->length);
+    }
     record->arrival = arrival;
     record->target = point->target;
     record->weight = point->weight;
@@ -370,7 +380,7 @@ keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const
 static keepfit_status append_head(struct kf_writer *writer, uint32_t kind, uint64_t arrival, double target,
                                   keepfit_error *error)
 {
-    struct kf_record *record = make_room(writer, kind, 0, error);
+    struct kf_record *record = make_room(writer, kind, 0, 0, error);
     if (!record)
         return error->status;
     record->arrival = arrival;

@@ -47,7 +47,7 @@ void kf_writer_close(struct kf_writer *writer);
 
 keepfit_status kf_writer_settings(struct kf_writer *writer, const char *text, keepfit_error *error);
 keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const keepfit_point *point,
-                               const struct kf_lead *lead, keepfit_error *error);
+                               const struct kf_lead *lead, const struct kf_mark *mark, keepfit_error *error);
 keepfit_status kf_writer_removal(struct kf_writer *writer, uint64_t arrival, keepfit_error *error);
 keepfit_status kf_writer_expected(struct kf_writer *writer, double label, keepfit_error *error);
 keepfit_status kf_writer_room(struct kf_writer *writer, uint64_t features, uint64_t classes, keepfit_error *error);

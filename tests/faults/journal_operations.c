@@ -8,7 +8,7 @@
 #include "tap.h"
 
 /* What happens to a fit, in order. A journal that was prepared has all but the last of it behind it. */
-static const char story[] = "ppoppprpcOnpop";
+static const char story[] = "ppokpprpcOnKop";
 #define STEPS (sizeof story - 1)
 #define PROBLEM "method=csvrg inner=3 outer=2 loss=logistic lambda=0.1 bias=1 threads=1"
 
@@ -40,15 +40,19 @@ static keepfit_status give_names(keepfit_fit *fit)
     return keepfit_fit_name(fit, &schema);
 }
 
-/* Point, removal, names, note, one instead of all earlier ones, checkpoint. */
+/* Point, point with a key, one that takes its place, removal, names, note, one instead of all earlier ones, checkpoint. */
 static keepfit_status take_step(keepfit_fit *fit, char step, bool durable)
 {
     keepfit_report report = {.struct_size = sizeof report};
     keepfit_fit_report(fit, &report);
     keepfit_point point = point_at(report.stage + 1);
+    const keepfit_mark mark = {.struct_size = sizeof mark, .key = "a key of its own"};
     switch (step) {
     case 'p':
         return keepfit_fit_push(fit, &point);
+    case 'k':
+    case 'K':
+        return keepfit_fit_push_marked(fit, &point, &mark);
     case 'r':
         return keepfit_fit_remove(fit, 1);
     case 'n':
@@ -71,8 +75,8 @@ static size_t steps_behind(keepfit_fit *fit)
     for (size_t k = 0; k < STEPS; k++) {
         if (stage == report.stage && points == report.points && !leaves_no_trace(story[k]))
             return k;
-        stage += story[k] == 'p';
-        points += story[k] == 'p' ? 1 : story[k] == 'r' ? (uint64_t)-1 : 0;
+        stage += strchr("pkK", story[k]) != NULL;
+        points += story[k] == 'p' || story[k] == 'k' ? 1 : story[k] == 'r' ? (uint64_t)-1 : 0;
     }
     return stage == report.stage && points == report.points ? STEPS : SIZE_MAX;
 }

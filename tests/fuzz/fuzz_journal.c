@@ -18,7 +18,9 @@
 #include "shelf.h"
 
 #define POINTS 48
-#define REMOVED 7 /* the point that came so late has left again */
+#define REMOVED 7   /* the point that came so late has left again */
+#define REPLACED 20 /* this one, too, when that one came with its key */
+#define REPLACES 40
 #define FOLDER "journal"
 #define LARGEST 8192
 #define CHECKPOINT_HEAD 24
@@ -36,6 +38,14 @@ static keepfit_point point_at(size_t arrival)
     return (keepfit_point){.row = {.count = 2, .index = index[arrival % 2], .value = value[arrival]},
                            .target = (double)(arrival % 2),
                            .weight = 1};
+}
+
+/* Every fourth has a key. */
+static keepfit_mark mark_at(size_t arrival)
+{
+    static char key[32];
+    snprintf(key, sizeof key, "key %zu", arrival == REPLACES ? (size_t)REPLACED : arrival);
+    return (keepfit_mark){.struct_size = sizeof(keepfit_mark), .key = arrival % 4 == 0 ? key : NULL};
 }
 
 /* ---- the journal that is damaged ---- */
@@ -67,9 +77,10 @@ static void fill_journal(struct world *world)
     FUZZ_LAW(keepfit_fit_create(own, &fit, NULL) == KEEPFIT_OK);
     for (size_t k = 1; k <= POINTS; k++) {
         keepfit_point point = point_at(k);
+        keepfit_mark mark = mark_at(k);
         if (k == 3 || k == POINTS - 2)
             give_names(fit, k == 3);
-        FUZZ_LAW(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+        FUZZ_LAW(keepfit_fit_push_marked(fit, &point, &mark) == KEEPFIT_OK);
         if (k == 5 || k == POINTS - 1)
             FUZZ_LAW(keepfit_fit_note(fit, &point_note[k > 5], 5) == KEEPFIT_OK);
         if (k == REMOVED + 2)
@@ -163,6 +174,15 @@ static void check_pushed(const keepfit_point *point, uint64_t arrival)
     }
 }
 
+static void check_mark(const keepfit_journal *journal, uint64_t arrival, bool sealed)
+{
+    keepfit_mark mark = {.struct_size = sizeof mark};
+    keepfit_journal_mark(journal, &mark);
+    FUZZ_LAW(!mark.key || (strlen(mark.key) >= 1 && strlen(mark.key) <= KEEPFIT_KEY_MOST));
+    const keepfit_mark pushed = mark_at((size_t)(sealed ? 0 : arrival));
+    FUZZ_LAW(sealed || strcmp(mark.key ? mark.key : "", pushed.key ? pushed.key : "") == 0);
+}
+
 /* Records that are missing at the very end leave no trace, unless a checkpoint vouches for them. */
 static void check_records(bool sealed, bool ends_early)
 {
@@ -209,12 +229,13 @@ static uint64_t check_journal(bool sealed, bool ends_early)
         FUZZ_LAW(arrival > before);
         before = arrival;
         given++;
+        check_mark(journal, arrival, sealed);
         if (!sealed)
             check_pushed(&point, arrival);
     }
     FUZZ_LAW(status == KEEPFIT_END && given == info.present);
     bool quiet = !ends_early && !info.torn && !info.damage && !info.spoilt;
-    FUZZ_LAW(sealed || !quiet || (given == POINTS - 1 && info.removals == 1 && info.points == POINTS));
+    FUZZ_LAW(sealed || !quiet || (given == POINTS - 2 && info.removals == 1 && info.points == POINTS));
     bool damaged = info.damage != NULL;
     keepfit_journal_close(journal);
     return damaged ? UINT64_MAX : given;

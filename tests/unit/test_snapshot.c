@@ -24,10 +24,13 @@ static void make_it_grow(struct cloud *cloud, const char *loss)
     }
 }
 
-/* Pushes point j; now and then another one leaves. The choice depends on j alone. */
+/* Pushes point j; now and then another one leaves, or its key comes again. The choice depends on j alone. */
 static void advance(keepfit_fit *fit, const struct cloud *cloud, size_t j, bool removes)
 {
-    push_range(fit, cloud, j, j + 1);
+    char key[24];
+    snprintf(key, sizeof key, "%zu", j * j % 17);
+    const keepfit_mark mark = {.key = removes && j % 3 == 0 ? key : NULL};
+    TAP_NEED(keepfit_fit_push_marked(fit, &cloud->point[j], &mark) == KEEPFIT_OK);
     if (removes && j > 10 && j % 5 == 0)
         TAP_NEED(keepfit_fit_remove(fit, (7 * j) % fit->task.problem.points.count) == KEEPFIT_OK);
 }
