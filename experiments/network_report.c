@@ -1,5 +1,6 @@
 /* network_report.c - losses and accuracies of the network. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +15,11 @@ static const char *const names[NETWORK_METHODS] = {[NETWORK_SGD] = "sgd",
                                                    [NETWORK_SGD_SHORT] = "sgd, as many steps as csvrg",
                                                    [NETWORK_SGD_DIVIDED] = "sgd, step 0.001/t",
                                                    [NETWORK_SGD_SCRATCH] = "sgd, each stage from scratch",
-                                                   [NETWORK_OWN_SGD] = "sgd, step 0.05, T 100 (ours)",
-                                                   [NETWORK_OWN_LONGER] = "sgd, step 0.05, T 400 (ours)"};
+                                                   [NETWORK_SGD_LAST] = "sgd, last iterate",
+                                                   [NETWORK_CSVRG_LAST] = "csvrg, last iterate",
+                                                   [NETWORK_OWN_SGD] = "sgd, last, step 0.05, T 100 (ours)",
+                                                   [NETWORK_OWN_LONGER] = "sgd, last, step 0.05, T 400 (ours)",
+                                                   [NETWORK_OWN_LSVRG] = "lsvrg, step 0.05, T 100 (ours)"};
 
 /* What is reported of: every unit, by stream, method and seed. */
 struct study {
@@ -29,7 +33,7 @@ static const struct unit *units_of(const struct study *study, enum network_strea
         for (size_t m = 0; m < NETWORK_METHODS; m++) {
             if (s == stream && m == method)
                 return units;
-            units += network_seeds(m);
+            units += network_seeds(s, m);
         }
     return NULL;
 }
@@ -38,7 +42,7 @@ static const struct unit *units_of(const struct study *study, enum network_strea
 static double over_seeds(const struct study *study, enum network_stream stream, enum network_method method,
                          double (*measure)(const struct frame *, enum network_column), enum network_column column)
 {
-    size_t seeds = network_seeds(method);
+    size_t seeds = network_seeds(stream, method);
     double sum = 0;
     for (size_t k = 0; k < seeds; k++)
         sum += measure(&units_of(study, stream, method)[k].frame, column) / (double)seeds;
@@ -74,7 +78,7 @@ static double mean(const struct study *study, enum network_stream stream, enum n
 static double at_stage(const struct study *study, enum network_stream stream, enum network_method method, size_t stage,
                        enum network_column column)
 {
-    size_t seeds = network_seeds(method);
+    size_t seeds = network_seeds(stream, method);
     double sum = 0;
     for (size_t k = 0; k < seeds; k++) {
         const struct frame *frame = &units_of(study, stream, method)[k].frame;
@@ -92,24 +96,28 @@ static void draw(const struct study *study, enum network_stream stream, enum net
 {
     struct curve curves[NETWORK_METHODS];
     struct plot_series series[NETWORK_METHODS];
+    size_t count = 0;
     for (size_t m = 0; m < NETWORK_METHODS; m++) {
-        size_t seeds = network_seeds(m);
-        curves[m] = curve_of(units_of(study, stream, m), seeds, NETWORK_STAGE, column);
-        series[m] = curve_series(&curves[m], names[m]);
+        size_t seeds = network_seeds(stream, m);
+        if (seeds == 0)
+            continue;
+        curves[count] = curve_of(units_of(study, stream, m), seeds, NETWORK_STAGE, column);
+        series[count] = curve_series(&curves[count], names[m]);
         if (seeds == 1)
-            series[m].low = series[m].high = NULL;
+            series[count].low = series[count].high = NULL;
+        count++;
     }
     struct plot plot = {.title = title,
                         .x_label = "stage (images so far)",
                         .y_label = label,
                         .log_y = column == NETWORK_LOSS || column == NETWORK_FO,
-                        .count = NETWORK_METHODS,
+                        .count = count,
                         .series = series,
                         .reference = NAN,
                         .caption = caption};
     article_figure(article, name, &plot);
-    for (size_t m = 0; m < NETWORK_METHODS; m++)
-        curve_free(&curves[m]);
+    for (size_t c = 0; c < count; c++)
+        curve_free(&curves[c]);
 }
 
 static void write_table(const struct study *study, enum network_stream stream, struct article *article)
@@ -117,8 +125,10 @@ static void write_table(const struct study *study, enum network_stream stream, s
     article_table(article, "method|seeds|FO in all|FO a stage|final training loss|mean training loss|final train "
                            "accuracy|final test accuracy");
     for (size_t m = 0; m < NETWORK_METHODS; m++) {
+        if (network_seeds(stream, m) == 0)
+            continue;
         double fo = last(study, stream, m, NETWORK_FO);
-        article_row(article, "%s|%zu|%.0f|%.0f|%.4g|%.4g|%.4f|%.4f", names[m], network_seeds(m), fo,
+        article_row(article, "%s|%zu|%.0f|%.0f|%.4g|%.4g|%.4f|%.4f", names[m], network_seeds(stream, m), fo,
                     fo / last(study, stream, m, NETWORK_STAGE), last(study, stream, m, NETWORK_LOSS),
                     mean(study, stream, m, NETWORK_LOSS), last(study, stream, m, NETWORK_TRAIN),
                     last(study, stream, m, NETWORK_TEST));
@@ -126,10 +136,17 @@ static void write_table(const struct study *study, enum network_stream stream, s
     article_table_end(article);
 }
 
-/* How the paper's sgd may be read, the plain reading first: the step of its table, from the last stage's output, its number of steps. */
-enum { READINGS = 4 };
-static const enum network_method readings[READINGS] = {NETWORK_SGD, NETWORK_SGD_DIVIDED, NETWORK_SGD_SCRATCH,
-                                                       NETWORK_SGD_SHORT};
+/* How the paper may be read, the plain reading first: the step of its table, from the last stage's output, its number of steps, the
+ * mean of the iterates. */
+enum { READINGS = 5 };
+static const struct reading {
+    enum network_method csvrg, sgd;
+    const char *name;
+} readings[READINGS] = {{NETWORK_CSVRG, NETWORK_SGD, "step 0.001 from the last output"},
+                        {NETWORK_CSVRG, NETWORK_SGD_DIVIDED, "step 0.001/t"},
+                        {NETWORK_CSVRG, NETWORK_SGD_SCRATCH, "each stage from scratch"},
+                        {NETWORK_CSVRG, NETWORK_SGD_SHORT, "as many steps as csvrg"},
+                        {NETWORK_CSVRG_LAST, NETWORK_SGD_LAST, "last iterates of both"}};
 
 /* What the paper says of the network. */
 enum { SENTENCES = 6 };
@@ -137,21 +154,21 @@ static const char *const sentences[SENTENCES] = {
     "small at first",      "uniform: half the loss",     "ascending: half the loss",
     "bumps at new digits", "from 1 to 2/3 at the third", "advantage in accuracy"};
 
-static double loss_ratio(const struct study *study, enum network_stream stream, enum network_method reading)
+static double loss_ratio(const struct study *study, enum network_stream stream, const struct reading *reading)
 {
-    return last(study, stream, NETWORK_CSVRG, NETWORK_LOSS) / last(study, stream, reading, NETWORK_LOSS);
+    return last(study, stream, reading->csvrg, NETWORK_LOSS) / last(study, stream, reading->sgd, NETWORK_LOSS);
 }
 
-/* The mean of csvrg's accuracy minus that of a reading of sgd, over the judged stages of the ascending stream. */
-static double advantage(const struct study *study, enum network_method reading, enum network_column column)
+/* The mean of csvrg's accuracy minus that of sgd, over the judged stages of the ascending stream. */
+static double advantage(const struct study *study, const struct reading *reading, enum network_column column)
 {
-    return mean(study, ASCENDING, NETWORK_CSVRG, column) - mean(study, ASCENDING, reading, column);
+    return mean(study, ASCENDING, reading->csvrg, column) - mean(study, ASCENDING, reading->sgd, column);
 }
 
 /* Whether the loss rises at most new digits (from the third on), for csvrg and for sgd. */
-static bool has_bumps(const struct study *study, enum network_method reading, size_t each)
+static bool has_bumps(const struct study *study, const struct reading *reading, size_t each)
 {
-    enum network_method both[] = {NETWORK_CSVRG, reading};
+    enum network_method both[] = {reading->csvrg, reading->sgd};
     bool most = true;
     for (size_t m = 0; m < 2; m++) {
         size_t bumps = 0;
@@ -164,9 +181,9 @@ static bool has_bumps(const struct study *study, enum network_method reading, si
 }
 
 /* Accuracy 1 before and 2/3 after the third digit's first image, up to three images, for both. */
-static bool drops(const struct study *study, enum network_method reading, size_t each)
+static bool drops(const struct study *study, const struct reading *reading, size_t each)
 {
-    enum network_method both[] = {NETWORK_CSVRG, reading};
+    enum network_method both[] = {reading->csvrg, reading->sgd};
     double near = fmax(0.02, 1 / (double)each);
     bool good = true;
     for (size_t m = 0; m < 2; m++)
@@ -186,14 +203,36 @@ static double early_loss(const struct study *study, enum network_method method, 
     return sum / (double)count;
 }
 
-static void judge_reading(const struct study *study, enum network_method reading, size_t each, bool holds[SENTENCES])
+static void judge_reading(const struct study *study, const struct reading *reading, size_t each, bool holds[SENTENCES])
 {
-    holds[0] = early_loss(study, reading, each) <= 0.1 && early_loss(study, NETWORK_CSVRG, each) <= 0.1;
+    holds[0] = early_loss(study, reading->sgd, each) <= 0.1 && early_loss(study, reading->csvrg, each) <= 0.1;
     holds[1] = loss_ratio(study, UNIFORM, reading) <= 0.5;
     holds[2] = loss_ratio(study, ASCENDING, reading) <= 0.5;
     holds[3] = has_bumps(study, reading, each);
     holds[4] = drops(study, reading, each);
     holds[5] = advantage(study, reading, NETWORK_TRAIN) > 0.01 && advantage(study, reading, NETWORK_TEST) > 0.01;
+}
+
+/* Appends to a list, with a comma where it is not the first. */
+PRINTF_LIKE(3, 4) static void append(char *list, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    size_t used = strlen(list);
+    used += (size_t)snprintf(list + used, room - used, "%s", used ? ", " : "");
+    va_start(arguments, format);
+    vsnprintf(list + used, room - used, format, arguments);
+    va_end(arguments);
+}
+
+/* The readings under which something holds, in words. */
+static void name_readings(const bool *holds, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (size_t r = 0; r < READINGS; r++)
+        if (holds[r])
+            append(text, room, "\"%s\"", readings[r].name);
+    if (!text[0])
+        snprintf(text, room, "none");
 }
 
 /* Agreement is under the plain reading; agreement in part, under another one. */
@@ -208,56 +247,66 @@ static enum verdict verdict_over(const bool *holds)
 static void find_loss(const struct study *study, enum network_stream stream, const char *claim, struct article *article)
 {
     double fo = last(study, stream, NETWORK_CSVRG, NETWORK_FO) / last(study, stream, NETWORK_SGD, NETWORK_FO);
-    double ratio[READINGS];
     bool holds[READINGS];
+    char ratios[320] = "", under[320];
     for (size_t r = 0; r < READINGS; r++) {
-        ratio[r] = loss_ratio(study, stream, readings[r]);
-        holds[r] = ratio[r] <= 0.5;
+        double ratio = loss_ratio(study, stream, &readings[r]);
+        holds[r] = ratio <= 0.5;
+        append(ratios, sizeof ratios, "%.3f with \"%s\"", ratio, readings[r].name);
     }
-    article_finding(
-        article, verdict_over(holds), claim,
-        "csvrg's final training loss is %.4g: %.3f times that of sgd with step 0.001 from the last output (at %.3f "
-        "times the FOs), %.3f with step 0.001/t, %.3f with each stage from scratch, %.3f at equal steps. Agreement "
-        "means at most half under the first reading; under another one it is agreement in part.",
-        last(study, stream, NETWORK_CSVRG, NETWORK_LOSS), ratio[0], fo, ratio[1], ratio[2], ratio[3]);
+    name_readings(holds, under, sizeof under);
+    article_finding(article, verdict_over(holds), claim,
+                    "csvrg's final training loss is %.4g; over sgd's: %s. The FOs of the first are %.3f times sgd's. "
+                    "The claim holds under these readings of sgd: %s. Agreement means at most half the loss under the "
+                    "first reading; under another one it is agreement in part.",
+                    last(study, stream, NETWORK_CSVRG, NETWORK_LOSS), ratios, fo, under);
 }
 
-/* Which sentences each reading fits. */
+/* Which sentences each reading fits, and which it contradicts. */
 static void write_readings(const struct study *study, size_t each, struct article *article)
 {
-    bool holds[SENTENCES];
+    bool holds[READINGS][SENTENCES];
     size_t best = 0, fits[READINGS] = {0};
-    char head[256] = "the paper's sgd, read as", row[256];
+    char head[256] = "the paper, read as", row[256];
     for (size_t s = 0; s < SENTENCES; s++)
         snprintf(head + strlen(head), sizeof head - strlen(head), "|%s", sentences[s]);
     article_table(article, head);
     for (size_t r = 0; r < READINGS; r++) {
-        judge_reading(study, readings[r], each, holds);
-        snprintf(row, sizeof row, "%s", names[readings[r]]);
+        judge_reading(study, &readings[r], each, holds[r]);
+        snprintf(row, sizeof row, "%s", readings[r].name);
         for (size_t s = 0; s < SENTENCES; s++) {
-            fits[r] += holds[s];
-            snprintf(row + strlen(row), sizeof row - strlen(row), "|%s", holds[s] ? "yes" : "no");
+            fits[r] += holds[r][s];
+            snprintf(row + strlen(row), sizeof row - strlen(row), "|%s", holds[r][s] ? "yes" : "no");
         }
         article_row(article, "%s", row);
         best = fits[r] > fits[best] ? r : best;
     }
     article_table_end(article);
     article_text(article,
-                 "What the paper says of the network, sentence by sentence, under each reading of its sgd. %s The one "
-                 "that fits most, \"%s\", fits %zu of %d.",
+                 "What the paper says of the network, sentence by sentence, under each reading of it. %s The one that "
+                 "fits most, \"%s\", fits %zu of %d.",
                  fits[best] == SENTENCES ? "One reading fits all of them." : "No reading fits all of them.",
-                 names[readings[best]], fits[best], SENTENCES);
+                 readings[best].name, fits[best], SENTENCES);
+    for (size_t r = 0; r < READINGS; r++) {
+        char against[256] = "";
+        for (size_t s = 0; s < SENTENCES; s++)
+            if (!holds[r][s])
+                append(against, sizeof against, "\"%s\"", sentences[s]);
+        if (against[0])
+            article_text(article, "\"%s\" contradicts: %s.", readings[r].name, against);
+    }
 }
 
 /* Why one or the other is ahead: equal FOs are not equal steps. */
 static void explain(const struct study *study, struct article *article)
 {
-    double alike[] = {loss_ratio(study, UNIFORM, NETWORK_SGD_SHORT), loss_ratio(study, ASCENDING, NETWORK_SGD_SHORT)};
+    const struct reading *plain = &readings[0], *equal = &readings[3];
+    double alike[] = {loss_ratio(study, UNIFORM, equal), loss_ratio(study, ASCENDING, equal)};
     article_text(article,
                  "With the same step 0.001, sgd makes 1385 steps a stage for the FOs with which csvrg makes 600. At "
                  "equal FOs csvrg's final loss is %.3g (uniform) and %.3g (ascending) times sgd's; at equal steps, "
                  "with sgd cut to 600 as well, it is %.3g and %.3g times. So %s.",
-                 loss_ratio(study, UNIFORM, NETWORK_SGD), loss_ratio(study, ASCENDING, NETWORK_SGD), alike[0], alike[1],
+                 loss_ratio(study, UNIFORM, plain), loss_ratio(study, ASCENDING, plain), alike[0], alike[1],
                  fabs(alike[0] - 1) < 0.1 && fabs(alike[1] - 1) < 0.1
                      ? "what a step achieves is the same for both: the noise that csvrg removes is not what holds sgd "
                        "back here, the short step is"
@@ -295,26 +344,28 @@ static void write_own(const struct study *study, struct article *article)
                  "\"%s\": %.3g times svrg's FOs, at a loss of %.3g. %s",
                  goal, names[best], fewest / dear, last(study, UNIFORM, best, NETWORK_LOSS),
                  best == NETWORK_OWN_SGD || best == NETWORK_OWN_LONGER
-                     ? "So its long step does it, not its full gradients."
-                     : "No method without full gradients comes so near.");
+                     ? "So svrg's long step does it, not its full gradients."
+                 : best == NETWORK_SVRG ? "No method that was tried comes so near for fewer FOs."
+                                        : "");
 }
 
 static void find_accuracy(const struct study *study, struct article *article)
 {
-    double train[READINGS], test[READINGS];
     bool holds[READINGS];
+    char texts[400] = "", under[320];
     for (size_t r = 0; r < READINGS; r++) {
-        train[r] = advantage(study, readings[r], NETWORK_TRAIN);
-        test[r] = advantage(study, readings[r], NETWORK_TEST);
-        holds[r] = train[r] > 0.01 && test[r] > 0.01;
+        double train = advantage(study, &readings[r], NETWORK_TRAIN),
+               tested = advantage(study, &readings[r], NETWORK_TEST);
+        holds[r] = train > 0.01 && tested > 0.01;
+        append(texts, sizeof texts, "%+.4f and %+.4f with \"%s\"", train, tested, readings[r].name);
     }
-    article_finding(
-        article, verdict_over(holds),
-        "With ascending labels CSVRG has a noticeable advantage in train and in test accuracy.",
-        "csvrg's accuracy minus sgd's, mean over the judged stages, train and test: %+.4f and %+.4f with step 0.001 "
-        "from the last output, %+.4f and %+.4f with step 0.001/t, %+.4f and %+.4f from scratch, %+.4f and %+.4f at "
-        "equal steps. Agreement means more than 0.01 in both under the first reading; under another one, in part.",
-        train[0], test[0], train[1], test[1], train[2], test[2], train[3], test[3]);
+    name_readings(holds, under, sizeof under);
+    article_finding(article, verdict_over(holds),
+                    "With ascending labels CSVRG has a noticeable advantage in train and in test accuracy.",
+                    "csvrg's accuracy minus sgd's, mean over the judged stages, train and test: %s. The claim holds "
+                    "under these readings: %s. Agreement means more than 0.01 in both under the first reading; under "
+                    "another one, in part.",
+                    texts, under);
 }
 
 static void find_drop(const struct study *study, size_t each, struct article *article)
@@ -377,7 +428,7 @@ void network_report(const struct setting *setting, const struct unit *units, str
         "paper's parameters: sgd step 0.001, T 1385; svrg step 0.05, 7 x 40; csvrg step 0.001, T 600, alpha 0.01. Its "
         "gradient at x_prev is remembered and not counted: only then are the FOs of csvrg and sgd equal, as the paper "
         "says they are. Nothing is convex here, so there is no gap; the loss is over the images so far. The paper does "
-        "not say all of what its sgd does, so it is read in %d ways. Bands are over the seeds, where there is more "
+        "not say all of what its methods do, so it is read in %d ways. Bands are over the seeds, where there is more "
         "than one.",
         size.hidden, 10 * size.each, setting->quick ? " (--quick)" : "", READINGS);
     if (!setting->data->path)

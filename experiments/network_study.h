@@ -5,7 +5,8 @@
 #include "experiment.h"
 
 enum network_stream { UNIFORM, ASCENDING, NETWORK_STREAMS };
-/* The paper's three; other readings of its sgd; and what we would take, because svrg's long step may be had for fewer FOs. */
+/* The paper's three; other readings of its sgd, and of both with the last iterate as the output; and what we would take, because svrg's
+ * long step may be had for fewer FOs. */
 enum network_method {
     NETWORK_SGD,
     NETWORK_SVRG,
@@ -13,8 +14,11 @@ enum network_method {
     NETWORK_SGD_SHORT,
     NETWORK_SGD_DIVIDED,
     NETWORK_SGD_SCRATCH,
+    NETWORK_SGD_LAST,
+    NETWORK_CSVRG_LAST,
     NETWORK_OWN_SGD,
     NETWORK_OWN_LONGER,
+    NETWORK_OWN_LSVRG,
     NETWORK_METHODS
 };
 enum network_column { NETWORK_STAGE, NETWORK_FO, NETWORK_LOSS, NETWORK_TRAIN, NETWORK_TEST };
@@ -26,8 +30,8 @@ struct network_size {
 };
 
 struct network_size network_size(const struct setting *setting);
-/* How many seeds a method gets; its units follow each other. */
-size_t network_seeds(enum network_method method);
+/* How many seeds a method gets on a stream, or 0; its units follow each other. */
+size_t network_seeds(enum network_stream stream, enum network_method method);
 
 int network_plan(struct plan *plan);
 void network_report(const struct setting *setting, const struct unit *units, struct article *article);

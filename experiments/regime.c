@@ -4,7 +4,8 @@
  * in three of four points, so that the optimum settles: epsilon = 0.01 G^2/(mu n), a hundredth, so that there is work to do at all n.
  * And cod-rna, rows in an order drawn from the seed, columns of mean square 1, lambda 0.1: epsilon = 0.1/n, the loss at 0 being 1. A method that promises
  * nothing gets the smallest budget that meets epsilon (least.h); the theorem's parameters are there, too, with L/mu = 1.1 and epsilon = G^2/(mu n), as well as the
- * methods that hold epsilon by themselves. */
+ * methods that hold epsilon by themselves. The paper's constants need a ball; it holds every optimum, so that it changes none, and `auto` runs without it, too: in a
+ * ball it has the gradient's bound alone, and a pass whenever that exceeds epsilon, every sqrt(c n) points or so. */
 #include "regime.h"
 
 #include <math.h>
@@ -32,11 +33,15 @@ static const struct regime_sweep sweeps[] = {
     {MOVING, "katyusha", "method=katyusha inner=10", EPOCHS, 2, 10000},
     {MOVING, "table", "method=table", BY_ITSELF, 1, 1000000},
     {MOVING, "auto", "method=auto", BY_ITSELF, 1, 1000000},
+    {MOVING, "auto, no ball", "method=auto domain=none", BY_ITSELF, 1, 1000000},
     {NEAR_ONE, "csvrg, theorem's T and alpha", "method=csvrg setting=theory count=paper", BY_ITSELF, 4.0 / 3, 100000},
     {NEAR_ONE, "sgd, theorem's T", "method=sgd setting=theory", BY_ITSELF, 2, 3162},
+    {NEAR_ONE, "auto", "method=auto", BY_ITSELF, 1, 1000000},
+    {NEAR_ONE, "auto, no ball", "method=auto domain=none", BY_ITSELF, 1, 1000000},
     {SETTLING, "csvrg", "method=csvrg setting=paper step=0.33333333333333331/L count=paper", SPARSE, 4.0 / 3, 100000},
     {SETTLING, "table", "method=table", BY_ITSELF, 1, 1000000},
     {SETTLING, "auto", "method=auto", BY_ITSELF, 1, 1000000},
+    {SETTLING, "auto, no ball", "method=auto domain=none", BY_ITSELF, 1, 1000000},
     {REAL, "csvrg", "method=csvrg setting=paper step=0.33333333333333331/L count=paper", SPARSE, 4.0 / 3, 10000},
     {REAL, "sgd", "method=sgd step=capped", STEPS, 2, 1000},
     {REAL, "svrg", "method=svrg inner=50", EPOCHS, 2, 10000},

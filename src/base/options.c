@@ -93,6 +93,9 @@ static const struct row table[] = {
     REAL("alpha", "A", "", "method", alpha, 0, 1e300, false,
          "csvrg: recompute the full gradient when the share A of the points is new (0.3). sgd-sparse: repeat the last "
          "output until the stream has grown by the share A (0.002)."),
+    CHOICE("stage-output", "auto|mean|last", "auto", "method", stage_output,
+           "What a stage of sgd, sgd-sparse or csvrg gives: the mean of its iterates, or the last one. auto: the mean, "
+           "but for csvrg's setting tuned."),
     COUNT("inner", "T", "", "method", inner, 1, 1e15,
           "Inner steps a stage (an epoch for svrg, sarah and katyusha; for ssvrg, the most that a round may take)."),
     COUNT("outer", "S", "", "method", outer, 1, 1e15, "Epochs a stage, for svrg, sarah and katyusha."),

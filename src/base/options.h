@@ -9,6 +9,7 @@
 #define KF_OPTION_TEXT 32
 
 enum kf_setting { KF_SETTING_THEORY, KF_SETTING_PAPER, KF_SETTING_TUNED };
+enum kf_stage_output { KF_OUTPUT_AUTO, KF_OUTPUT_MEAN, KF_OUTPUT_LAST };
 enum kf_on_error { KF_ON_ERROR_STOP, KF_ON_ERROR_SKIP };
 enum kf_scale { KF_SCALE_NONE, KF_SCALE_COLUMNS, KF_SCALE_ROWS, KF_SCALE_MINMAX };
 enum kf_storage { KF_STORAGE_AUTO, KF_STORAGE_DENSE, KF_STORAGE_SCALED };
@@ -33,7 +34,7 @@ struct keepfit_options {
     int epsilon_kind, guarantee;
     uint64_t stage_budget, window;
     double max_stage_work;
-    int setting;
+    int setting, stage_output;
     double alpha;
     uint64_t inner, outer;
     char *step;

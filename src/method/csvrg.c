@@ -18,6 +18,8 @@
  *   paper     0.3                                100                                  1/(lambda i t)  weighted mean
  *   tuned     0.3                                100                                  1/(3L)          last iterate
  *
+ * --stage-output mean or last takes the place of the last column.
+ *
  * The iterate after step t = 0 .. T-1 has weight t+beta-1, beta = 72 L^2/mu^2, normalised by the sum of the weights (the
  * algorithm box prints another normaliser, with which the output would not be a convex combination). Where theorem and
  * proof print different constants, theory takes the safe one of each. The printed step 1/(lambda i t) overflows in the whole
@@ -47,7 +49,8 @@ static bool is_theory(const struct kf_problem *problem)
 
 static bool is_averaged(const struct kf_problem *problem)
 {
-    return problem->options->setting != KF_SETTING_TUNED;
+    int output = problem->options->stage_output;
+    return output == KF_OUTPUT_MEAN || (output == KF_OUTPUT_AUTO && problem->options->setting != KF_SETTING_TUNED);
 }
 
 static keepfit_status csvrg_create(struct kf_task *task, void *state, keepfit_error *error)

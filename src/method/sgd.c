@@ -1,7 +1,7 @@
 /* Stochastic gradient descent, and its sparse variant (the paper's appendix on SGD-sparse).
  *
  *   sgd         at stage i, T steps from the last output: u uniform on 1..i, x <- P(x - grad f_u(x) * step_t);
- *               output: the mean of the T iterates.
+ *               output: the mean of the T iterates (--stage-output last: the last).
  *   sgd-sparse  the same, but only when prev*(1+alpha) < i; otherwise the last output is repeated.
  *
  * Departures from print: the algorithm box samples from 1..i-1; the objective contains f_i, so we sample from 1..i. In the whole
@@ -107,7 +107,8 @@ static keepfit_status stage(struct kf_task *task, void *state, keepfit_error *er
     struct kf_estimator estimator = kf_estimate_plainly(i, kf_inverse_weight(&task->problem.objective));
     uint64_t steps = steps_needed(task, sgd);
     kf_sampler_start(task, i, steps, NULL);
-    bool several = steps > 1; /* the mean of one iterate is itself */
+    bool several =
+        steps > 1 && task->problem.options->stage_output != KF_OUTPUT_LAST; /* the mean of one iterate is itself */
     assert(steps > 0 && sgd->previous <= i);
     if (several)
         kf_average_begin(task);

@@ -297,6 +297,47 @@ static void test_sgd_sparse(struct tap *tap)
     free(cloud);
 }
 
+/* With every row 0 a step of 0.25 shrinks x by 0.75: the last iterate is a power, and no mean. */
+static void test_last_iterate(struct tap *tap)
+{
+    const double row[2] = {0, 0}, first[2] = {3, -4};
+    keepfit_point points[2] = {{.row = {2, NULL, first}, .target = 1, .weight = 1},
+                               {.row = {2, NULL, row}, .target = 0, .weight = 1}};
+    keepfit_fit *fit = fit_from("loss=squared lambda=0.5 method=sgd inner=7 step=0.25 stage-output=last window=1");
+    TAP_NEED(keepfit_fit_push(fit, &points[0]) == KEEPFIT_OK);
+    size_t size = 0;
+    double start = keepfit_fit_iterate(fit, &size)[0];
+    TAP_NEED(keepfit_fit_push(fit, &points[1]) == KEEPFIT_OK);
+    double there = keepfit_fit_iterate(fit, &size)[0];
+    tap_check(tap, start != 0 && near(there, pow(0.75, 7) * start, 1e-13),
+              "sgd stage-output=last gives the last iterate (%g)", there / start);
+    keepfit_fit_free(fit);
+}
+
+/* The settings differ in steps, T and output alone: with these given they are one method. */
+static void test_csvrg_output(struct tap *tap)
+{
+    static const char *const outputs[] = {"mean", "last"};
+    struct cloud *cloud = cloud_make("logistic", 60, 4, false, false, 19);
+    double seen[2][2] = {{0}};
+    for (size_t o = 0; o < 2; o++)
+        for (size_t paper = 0; paper < 2; paper++) {
+            char text[160];
+            size_t size = 0;
+            snprintf(text, sizeof text,
+                     "loss=logistic lambda=0.1 method=csvrg setting=%s stage-output=%s step=0.1 inner=9",
+                     paper ? "paper" : "tuned", outputs[o]);
+            keepfit_fit *fit = fit_from(text);
+            push_range(fit, cloud, 0, cloud->count);
+            seen[o][paper] = keepfit_fit_iterate(fit, &size)[0];
+            keepfit_fit_free(fit);
+        }
+    tap_check(tap, near(seen[0][0], seen[0][1], 1e-12) && near(seen[1][0], seen[1][1], 1e-12),
+              "csvrg's output is what is asked for, whatever the setting");
+    tap_check(tap, !near(seen[0][0], seen[1][0], 1e-6), "and the mean is not the last iterate");
+    free(cloud);
+}
+
 int main(int count, char **words)
 {
     struct tap tap = {0};
@@ -313,6 +354,8 @@ int main(int count, char **words)
     test_actual_count(&tap);
     test_sgd_theory_steps(&tap);
     test_divided_step(&tap);
+    test_last_iterate(&tap);
+    test_csvrg_output(&tap);
     test_katyusha_schedule(&tap);
     test_output_weights(&tap);
     test_theory(&tap, quick ? 1 : 5);
