@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "progressive.h"
 #include "train.h"
 
 static void json_field(const char *name, double number)
@@ -77,6 +78,7 @@ static void print_json(const struct training *training, const keepfit_report *re
     };
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
         json_field(fields[k].name, fields[k].number);
+    progressive_json(training->fit);
     printf("\n}\n");
 }
 
@@ -143,9 +145,7 @@ static void print_text(const struct training *training, const keepfit_report *re
     print_bound(training, report);
     if (!isnan(training->max_gap))
         printf("  measured     gap %.3g now, %.3g at the worst traced stage\n", last->gap, training->max_gap);
-    if (report->validated)
-        printf("  progressive  loss %.4g, %s %.4g (each point predicted before it was learnt)\n",
-               report->validation_loss, report->classes ? "error" : "rmse", report->validation_error);
+    progressive_print(training->fit, report->classes > 0);
 }
 
 void train_print_summary(const struct training *training, const keepfit_report *report, const keepfit_stream_info *info,

@@ -335,6 +335,38 @@ typedef struct keepfit_report {
 } keepfit_report;
 KEEPFIT_API void keepfit_fit_report(const keepfit_fit *fit, keepfit_report *report);
 
+/* What progressive validation has found besides: the newest predictions by themselves, AUC, calibration, drift. */
+typedef enum keepfit_drift {
+    KEEPFIT_DRIFT_NONE = 0,
+    KEEPFIT_DRIFT_WORSE = 1, /* losses had risen */
+    KEEPFIT_DRIFT_BETTER = 2 /* losses had fallen */
+} keepfit_drift;
+
+typedef struct keepfit_validation {
+    size_t struct_size;
+    uint64_t judged;                      /* predictions so far */
+    double loss, error;                   /* of these: as in the report */
+    uint64_t window;                      /* of the newest 1000: how many there are, and */
+    double windowed_loss, windowed_error; /* the same of them; NaN before the first */
+    /* Two classes: the share of pairs of a point of each in which that of the upper class had the higher score, where
+     * equal ones count half; and how far off that is at most, since scores are counted in bins. Otherwise NaN. */
+    double auc, auc_off;
+    /* Where the loss has probabilities, in equal parts of 0 to 1: how many predictions had one in that part, their mean, and the share
+     * that came true. Two classes: of the upper class. More: of the class that was predicted. */
+    size_t calibration; /* parts; 0: there are none */
+    const uint64_t *calibration_count;
+    const double *predicted, *happened; /* NaN in a part without predictions */
+    /* An alarm when the losses of predictions are no longer as they were, upwards or downwards (docs/explained.md says how, and
+     * bench/drift.md how often it is wrong). */
+    double drift_level;               /* 0: as they were; 1: an alarm, after which it begins anew */
+    uint64_t drift_alarms;            /* so far */
+    uint64_t drift_last;              /* the stage of the newest; 0: none */
+    keepfit_drift drift;              /* which way it went, and */
+    double drift_before, drift_after; /* the mean losses that were compared */
+    uint64_t drift_blocks;            /* of points that newer ones are compared with */
+} keepfit_validation;
+KEEPFIT_API void keepfit_fit_validation(keepfit_fit *fit, keepfit_validation *validation);
+
 /* Why nothing is proved of this fit, whatever points come. */
 typedef enum keepfit_no_proof {
     KEEPFIT_PROVES = 0,     /* it is, as far as the report says */

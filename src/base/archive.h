@@ -19,6 +19,8 @@
 #define KF_VERSION_WITH_IMPROVEMENTS 7
 /* And the keys of points. */
 #define KF_VERSION_WITH_KEYS 9
+/* And what the predictions of progressive validation were like. */
+#define KF_VERSION_WITH_VALIDATION 10
 
 struct kf_archive {
     bool reading;

@@ -13,6 +13,7 @@
 #include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/validation.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
 
@@ -139,7 +140,8 @@ static keepfit_status create_with(keepfit_options *options, const keepfit_object
     fit->outcome = kf_no_outcome;
     fit->options = options;
     fit->durable = durable;
-    keepfit_status status = build(fit, callbacks, error);
+    fit->account.validation = kf_allocate(1, sizeof *fit->account.validation);
+    keepfit_status status = fit->account.validation ? build(fit, callbacks, error) : kf_fail_memory(error);
     fit->task.stage.stop = &fit->stop;
     if (status == KEEPFIT_OK && durable)
         status = kf_durable_resume(fit, unusable, error);
@@ -207,6 +209,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     kf_keys_free(&fit->arrivals.keys);
     free(fit->last_row.indices);
     free(fit->account.classes.seen);
+    free(fit->account.validation);
     kf_centres_free(&fit->centring.centres);
     kf_durable_close(fit->durable); /* rows lie in it */
     kf_archive_free(&fit->snapshot);

@@ -95,8 +95,9 @@ struct kf_account {
     struct kf_patience patience;
     struct kf_presence_of_classes classes;
     double seconds;
-    uint64_t validated, wrong;   /* points whose prediction was judged before they were learnt from */
-    double loss_sum, square_sum; /* of these: their losses, and squares of what they were off by */
+    uint64_t validated, wrong;        /* points whose prediction was judged before they were learnt from */
+    double loss_sum, square_sum;      /* of these: their losses, and squares of what they were off by */
+    struct kf_validation *validation; /* what else is known of them (validation.h) */
 };
 
 /* Measurements, made when first asked for (read.c). */

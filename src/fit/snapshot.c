@@ -8,12 +8,14 @@
 #include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/validation.h"
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h); from 8 on sums go by
- * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order. */
-#define SNAPSHOT_VERSION 9 /* safety: the format */
-#define NAME_ROOM 64       /* safety: room; longer is a damaged file */
+ * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order; 9 has
+ * the keys of points; 10 what predictions were like (validation.h). */
+#define SNAPSHOT_VERSION 10 /* safety: the format */
+#define NAME_ROOM 64        /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
 {
@@ -120,6 +122,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, bool keys,
     kf_archive_require(archive, chooses || (!fit->choice.trying && !fit->choice.watched));
     if (archive->status == KEEPFIT_OK)
         kf_task_archive_vector(&fit->task, archive, &fit->measured.x);
+    if (version >= KF_VERSION_WITH_VALIDATION && archive->status == KEEPFIT_OK)
+        kf_validation_archive(fit->account.validation, archive);
 }
 
 keepfit_status kf_snapshot_take(keepfit_fit *fit, struct kf_archive *archive)
