@@ -12,7 +12,7 @@ from .errors import struct, text
 from .fit import OUTCOMES, REPORT_FIELDS, Fit, Measurement, Stage
 from .model import Model
 
-SUMS = ("fo", "steps", "seconds", "bound", "worst_bound", "target", "smoothness", "validation_loss", "validation_error")
+SUMS = ("fo", "steps", "improvements", "products", "seconds", "bound", "worst_bound", "target", "smoothness", "validation_loss", "validation_error")
 WORST = ("missed", "unproved", "waiting", "given_up", "outcome")
 
 
