@@ -65,6 +65,10 @@ static const struct own_option table[] = {
      "cannot be read "
      "the old one stays."},
     {"weights", 0, "", "false", KEEPFIT_FLAG, AT(weights), INSPECT, "Print every weight."},
+    {"log", 0, "", "false", KEEPFIT_FLAG, AT(log), GENERATE,
+     "An event log instead: payments with times, categories, blanks, notes, and a label (ok, fraud; with --loss "
+     "softmax "
+     "disputed, too), as CSV with names. --rows, --seed, --noise and --drift count."},
     {"rows", 0, "N", "1000", KEEPFIT_COUNT, AT(rows), GENERATE, "Number of points."},
     {"features", 0, "N", "20", KEEPFIT_COUNT, AT(features), GENERATE, "Number of features."},
     {"nnz", 0, "N", "", KEEPFIT_COUNT, AT(nnz), GENERATE, "Non-zeros a row (default: all features)."},

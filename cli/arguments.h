@@ -47,7 +47,7 @@ struct arguments {
 
     const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion, *data, *resume,
         *to, *class_name;
-    bool follow_model, acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick;
+    bool follow_model, acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick, log;
     uint64_t save_every, runs, rows, features, nnz, classes;
     double noise, drift;
 };

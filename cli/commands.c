@@ -58,8 +58,9 @@ static const struct command commands[] = {
      "old one "
      "stays, and a fit on the new one goes on as on the old.",
      "keepfit compact journal", "", run_compact},
-    {"generate", GENERATE, "", 0, 0, "a synthetic stream on standard output, as LIBSVM text",
-     "Draws rows with normal entries and targets that follow a hidden linear model under the chosen loss.",
+    {"generate", GENERATE, "", 0, 0, "a synthetic stream on standard output, as LIBSVM text or an event log",
+     "Draws rows with normal entries and targets that follow a hidden linear model under the chosen loss; or, with "
+     "--log, a table as people have them.",
      "keepfit generate --rows 1000 --features 50 --loss logistic --noise 0.05 --seed 7 > data.svm", "loss seed",
      run_generate},
     {"list", LIST, "methods|losses|domains|formats|options|features", 1, 1, "what this build offers",

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "generate.h"
 #include "toolkit/output.h"
-#include "toolkit/draw.h"
 
 /* Everything a stream is made of. */
 struct recipe {
@@ -186,6 +186,11 @@ int run_generate(struct arguments *arguments)
         .drift = arguments->drift,
         .numbers = traits & KEEPFIT_LOSS_NUMBERS,
     };
+    if (arguments->log) {
+        const struct log log = {arguments->rows, recipe.source.state, arguments->noise, arguments->drift, many};
+        generate_log(&log);
+        return EXIT_DONE;
+    }
     bool sorted = strcmp(arguments->order, "sorted") == 0;
     if (!sorted && strcmp(arguments->order, "iid") != 0)
         return fail_choice("--order", arguments->order, "iid|sorted");

@@ -412,3 +412,30 @@ def case_lines_that_are_no_rows(box, case):
     box.write("t.jsonl", good * (101 if late else 1) + text + "\n" + good)
     box.try_run("train", "-q", "t.jsonl").refused(3, "t.jsonl:", message)
     same(box.run("train", "--json", "-q", "--on-error", "skip", "t.jsonl").json["stages"], 102 if late else 2, "stages")
+
+
+@over(("logistic", "softmax"))
+def case_a_log_is_made_and_learnt(box, loss):
+    """What generate --log writes is a table with quoted commas, quotes, blanks and NA, and can be learnt without preparation."""
+    made = box.run("generate", "--log", "--rows", "900", "--seed", "4", "--loss", loss).text
+    same(box.run("generate", "--log", "--rows", "900", "--seed", "4", "--loss", loss).text, made, "the same seed")
+    rows = list(csv.DictReader(io.StringIO(made)))
+    same((len(rows), tuple(rows[0])), (900, NAMES), "rows and names")
+    same({row["label"] for row in rows}, {"ok", "fraud"} | ({"disputed"} if loss == "softmax" else set()), "classes")
+    for name, wanted in (("merchant", ","), ("country", ","), ("note", '"')):
+        assert any(wanted in row[name] for row in rows), name
+    assert {"", "NA"} <= {row["amount"] for row in rows} and {row["is_new_device"] for row in rows} == {"true", "false"}
+    same(sorted(row["ts"] for row in rows), [row["ts"] for row in rows], "times ascend")
+    assert len({row["merchant"] for row in rows[:450]}) < len({row["merchant"] for row in rows}), "no late merchants"
+    box.write("log.csv", made)
+    told = box.run("train", "--target", "label", "--loss", loss, "--json", "--model", "m.kf", "log.csv").json
+    common = max(sum(row["label"] == label for row in rows) for label in ("ok", "fraud")) / 900
+    assert told["validation_error"] < 0.9 * (1 - common), "the hidden model cannot be learnt"
+    turned = [dict(reversed([(name, cell) for name, cell in row.items() if name != "label"])) for row in rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(turned[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(turned)
+    box.write("turned.csv", out.getvalue())
+    same(box.run("predict", "--output", "scores", "m.kf", "turned.csv").text, box.run("predict", "--output", "scores", "m.kf", "log.csv").text,
+         "columns in another order, without the label")
