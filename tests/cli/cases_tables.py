@@ -417,20 +417,20 @@ def case_lines_that_are_no_rows(box, case):
 @over(("logistic", "softmax"))
 def case_a_log_is_made_and_learnt(box, loss):
     """What generate --log writes is a table with quoted commas, quotes, blanks and NA, and can be learnt without preparation."""
-    made = box.run("generate", "--log", "--rows", "900", "--seed", "4", "--loss", loss).text
-    same(box.run("generate", "--log", "--rows", "900", "--seed", "4", "--loss", loss).text, made, "the same seed")
+    made = box.run("generate", "--log", "--rows", "2000", "--seed", "4", "--loss", loss).text
+    same(box.run("generate", "--log", "--rows", "2000", "--seed", "4", "--loss", loss).text, made, "the same seed")
     rows = list(csv.DictReader(io.StringIO(made)))
-    same((len(rows), tuple(rows[0])), (900, NAMES), "rows and names")
+    same((len(rows), tuple(rows[0])), (2000, NAMES), "rows and names")
     same({row["label"] for row in rows}, {"ok", "fraud"} | ({"disputed"} if loss == "softmax" else set()), "classes")
     for name, wanted in (("merchant", ","), ("country", ","), ("note", '"')):
         assert any(wanted in row[name] for row in rows), name
     assert {"", "NA"} <= {row["amount"] for row in rows} and {row["is_new_device"] for row in rows} == {"true", "false"}
     same(sorted(row["ts"] for row in rows), [row["ts"] for row in rows], "times ascend")
-    assert len({row["merchant"] for row in rows[:450]}) < len({row["merchant"] for row in rows}), "no late merchants"
+    assert len({row["merchant"] for row in rows[:1000]}) < len({row["merchant"] for row in rows}), "no late merchants"
     box.write("log.csv", made)
     told = box.run("train", "--target", "label", "--loss", loss, "--json", "--model", "m.kf", "log.csv").json
-    common = max(sum(row["label"] == label for row in rows) for label in ("ok", "fraud")) / 900
-    assert told["validation_error"] < 0.9 * (1 - common), "the hidden model cannot be learnt"
+    common = max(sum(row["label"] == label for row in rows) for label in ("ok", "fraud")) / 2000
+    assert told["validation_error"] < 0.95 * (1 - common), "the hidden model cannot be learnt"
     turned = [dict(reversed([(name, cell) for name, cell in row.items() if name != "label"])) for row in rows]
     out = io.StringIO()
     writer = csv.DictWriter(out, list(turned[0]), lineterminator="\n")
