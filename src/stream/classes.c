@@ -1,6 +1,7 @@
 #include "stream/classes.h"
 
 #include <math.h>
+#include <string.h>
 
 bool kf_classes_open(struct kf_classes *classes, const keepfit_schema *schema)
 {
@@ -18,6 +19,17 @@ void kf_classes_close(struct kf_classes *classes)
 {
     kf_schema_free(&classes->known);
     pthread_mutex_destroy(&classes->lock);
+}
+
+bool kf_classes_know(const struct kf_classes *classes, const char *name, size_t length, double *label)
+{
+    const struct kf_schema *known = &classes->known;
+    for (size_t k = 0; k < known->classes; k++)
+        if (strncmp(known->class_name[k], name, length) == 0 && known->class_name[k][length] == '\0') {
+            *label = known->label[k];
+            return true;
+        }
+    return false;
 }
 
 bool kf_classes_find(struct kf_classes *classes, const char *name, double *label)

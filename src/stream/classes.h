@@ -23,6 +23,8 @@ static inline size_t kf_classes_count(struct kf_classes *classes)
     return atomic_load(&classes->count);
 }
 
+/* The number of a name that is known. For the thread that reads, which alone adds names. */
+bool kf_classes_know(const struct kf_classes *classes, const char *name, size_t length, double *label);
 /* The number that stands for the name, which may be new. False: out of memory. */
 bool kf_classes_find(struct kf_classes *classes, const char *name, double *label);
 /* Adds what `schema` does not have yet. False: out of memory. */

@@ -41,24 +41,29 @@ static const char *skip_blanks(const struct kf_csv *reader, const char *at)
 static keepfit_status take_quoted(struct kf_csv *reader, const struct kf_line *line, const char **at,
                                   struct kf_csv_cell *cell, keepfit_error *error)
 {
-    const char *p = *at + 1;
-    *cell = (struct kf_csv_cell){.start = *at, .text = p, .quoted = true};
-    for (; *p && !(*p == '"' && p[1] != '"'); p++)
-        p += *p == '"';
-    reader->open_quote = !*p;
-    if (!*p)
+    const char *from = *at + 1, *quote;
+    *cell = (struct kf_csv_cell){.start = *at, .text = from, .quoted = true};
+    while ((quote = kf_find(from, line->end, '"')) < line->end && quote[1] == '"') {
+        from = quote + 2;
+        cell->doubled = true;
+    }
+    reader->open_quote = quote == line->end;
+    if (reader->open_quote)
         return KF_FAIL_ROW(reader->input, line, *at, error, "the quote is not closed in this line%s",
                            reader->typed ? ", nor in a mebibyte behind it" : "");
-    cell->end = p;
-    *at = p + 1;
+    cell->end = quote;
+    *at = quote + 1;
     return KEEPFIT_OK;
 }
 
-static void take_plain(const struct kf_csv *reader, const char **at, struct kf_csv_cell *cell)
+static void take_plain(const struct kf_csv *reader, const struct kf_line *line, const char **at,
+                       struct kf_csv_cell *cell)
 {
     const char *p = *at;
-    while (*p && *p != reader->delimiter && !(reader->delimiter == ' ' && *p == '\t'))
-        p++;
+    if (reader->delimiter != ' ')
+        p = kf_find(p, line->end, reader->delimiter);
+    else
+        p += strcspn(p, " \t");
     *cell = (struct kf_csv_cell){.start = *at, .text = *at, .end = p};
     while (cell->end > cell->text && is_blank(reader, cell->end[-1]))
         cell->end--;
@@ -74,7 +79,7 @@ static keepfit_status take_cell(struct kf_csv *reader, const struct kf_line *lin
         if (status != KEEPFIT_OK)
             return status;
     } else {
-        take_plain(reader, at, cell);
+        take_plain(reader, line, at, cell);
     }
     const char *behind = skip_blanks(reader, *at);
     if (reader->delimiter == ' ') {
@@ -87,6 +92,22 @@ static keepfit_status take_cell(struct kf_csv *reader, const struct kf_line *lin
         return KF_FAIL_ROW(reader->input, line, behind, error, "expected a delimiter behind the closing quote");
     *at = behind;
     return KEEPFIT_OK;
+}
+
+/* The usual cell: without quotes, and without blanks around it. Otherwise false, and nothing is taken. */
+static inline bool take_usual(const struct kf_csv *reader, const struct kf_line *line, const char **at,
+                              struct kf_csv_cell *cell, bool *more)
+{
+    const char *from = *at;
+    if (reader->delimiter == ' ' || *from == '"' || is_blank(reader, *from))
+        return false;
+    const char *to = kf_find(from, line->end, reader->delimiter);
+    if (to > from && is_blank(reader, to[-1]))
+        return false;
+    *cell = (struct kf_csv_cell){.start = from, .text = from, .end = to};
+    *more = to < line->end;
+    *at = to + *more;
+    return true;
 }
 
 /* A function of its own, so that the one above can be part of the loop over a row's cells. */
@@ -186,6 +207,9 @@ static keepfit_status read_target(struct kf_csv *reader, const struct kf_line *l
                                   size_t column, double *value, keepfit_error *error)
 {
     bool strict = reader->input->wanted.texts == KF_TEXTS_EITHER;
+    if (reader->texts == KF_TEXTS_ALWAYS && !cell->doubled &&
+        kf_classes_know(reader->input->classes, cell->text, (size_t)(cell->end - cell->text), value))
+        return KEEPFIT_OK;
     bool number = kf_quick_real(cell->text, value) == cell->end || kf_read_whole_real(cell->text, cell->end, value);
     if (number && reader->texts == KF_TEXTS_NEVER)
         return KEEPFIT_OK;
@@ -226,9 +250,8 @@ static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *lin
                                 size_t place, keepfit_error *error)
 {
     struct kf_content *noted = &reader->table.cell[place];
-    size_t length = (size_t)(cell->end - cell->text);
     *noted = (struct kf_content){cell->start, cell->text, cell->end, NULL};
-    if (!cell->quoted || !memchr(cell->text, '"', length))
+    if (!cell->doubled)
         return KEEPFIT_OK;
     /* all cells of the line have room, so that it never moves while some are there */
     if (!reader->plain_used &&
@@ -264,7 +287,9 @@ static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line
     reader->plain_used = 0;
     for (bool more = true; more; column++) {
         struct kf_csv_cell cell;
-        keepfit_status status = take_cell(reader, line, &at, &cell, &more, error);
+        keepfit_status status = KEEPFIT_OK;
+        if (!take_usual(reader, line, &at, &cell, &more))
+            status = take_cell(reader, line, &at, &cell, &more, error);
         if (status != KEEPFIT_OK)
             return status;
         if (column == columns)

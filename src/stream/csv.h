@@ -32,7 +32,7 @@ struct kf_csv {
 struct kf_csv_cell {
     const char *start;      /* with the quote, if there is one */
     const char *text, *end; /* without */
-    bool quoted;
+    bool quoted, doubled;   /* it has doubled quotes, which stand for one */
 };
 
 keepfit_status kf_csv_open(void *state, struct kf_input *input, keepfit_error *error);

@@ -23,6 +23,24 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
+static uint64_t big_endian(const char *key, size_t bytes)
+{
+    uint64_t number = 0;
+    for (size_t k = 0; k < bytes; k++)
+        number = number << 8 | (unsigned char)key[k];
+    return number;
+}
+
+/* Up to seven bytes as one number, the first the highest: by their first and last four or two, which may overlap. */
+static uint64_t rest_of(const char *key, size_t length)
+{
+    if (length >= 4)
+        return big_endian(key, 4) << 8 * (length - 4) | big_endian(key + length - 4, 4);
+    if (length >= 2)
+        return big_endian(key, 2) << 8 * (length - 2) | big_endian(key + length - 2, 2);
+    return length ? (unsigned char)*key : 0;
+}
+
 uint64_t kf_dictionary_hash(uint32_t column, const char *key, size_t length)
 {
     uint64_t hash = mix(UINT64_C(0x8ebc6af09c88c6e3), (uint64_t)column << 32 ^ length);
@@ -31,10 +49,7 @@ uint64_t kf_dictionary_hash(uint32_t column, const char *key, size_t length)
         memcpy(&word, key, 8);
         hash = mix(hash, word);
     }
-    uint64_t rest = 0;
-    for (size_t k = 0; k < length; k++)
-        rest = rest << 8 | (unsigned char)key[k];
-    return mix(mix(hash, rest), 0);
+    return mix(mix(hash, rest_of(key, length)), 0);
 }
 
 static bool is_same(const struct kf_entry *entry, uint32_t column, const char *key, size_t length)

@@ -95,13 +95,18 @@ bool kf_is_missing(const char *text, const char *end)
     if (length == 0)
         return true;
     /* a quick no for what begins a number or most words */
-    if (length > 4 || !strchr("NnN?<#", *text))
+    if (length > 4 || !(*text == 'N' || *text == 'n' || *text == '?' || *text == '<' || *text == '#'))
         return false;
     return is_one_of(text, end, words, sizeof words / sizeof words[0]);
 }
 
 bool kf_read_boolean(const char *text, const char *end, double *value)
 {
+    size_t length = (size_t)(end - text);
+    if ((length == 4 && memcmp(text, "true", 4) == 0) || (length == 5 && memcmp(text, "false", 5) == 0)) {
+        *value = length == 4;
+        return true;
+    }
     static const char *const yes[] = {"true", "yes", "t", "y", "1"}, *const no[] = {"false", "no", "f", "n", "0"};
     if (is_one_of(text, end, yes, sizeof yes / sizeof yes[0]))
         *value = 1;

@@ -160,14 +160,23 @@ static void put_circle(double share, double part[2])
     part[1] = rounded(cos(whole * share));
 }
 
-void kf_moment_take_apart(double seconds, double part[KF_MOMENT_PARTS])
+static void put_day(struct kf_moment_day *last, double day)
 {
-    double day = floor(seconds / DAY), clock = seconds - day * DAY;
     int64_t yearday, weekday = ((int64_t)day + 3) % 7; /* 1970-01-01 was a Thursday; Monday is 0 */
     int year = year_of((int64_t)day, &yearday);
+    put_circle((double)(weekday < 0 ? weekday + 7 : weekday) / 7, last->part + 2);
+    put_circle((double)yearday / (365 + is_leap(year)), last->part + 4);
+    last->day = day;
+    last->known = true;
+}
+
+void kf_moment_take_apart(struct kf_moment_day *last, double seconds, double part[KF_MOMENT_PARTS])
+{
+    double day = floor(seconds / DAY), clock = seconds - day * DAY;
+    if (!last->known || last->day != day)
+        put_day(last, day);
+    memcpy(part, last->part, sizeof last->part);
     put_circle(clock / DAY, part);
-    put_circle((double)(weekday < 0 ? weekday + 7 : weekday) / 7, part + 2);
-    put_circle((double)yearday / (365 + is_leap(year)), part + 4);
 }
 
 void kf_age_write(double since, char text[KF_AGE_ROOM])

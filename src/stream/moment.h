@@ -14,7 +14,12 @@ extern const char *const kf_moment_names[KF_MOMENT_PARTS];
 bool kf_read_moment(const char *text, const char *end, double *seconds);
 /* ISO 8601 alone. */
 bool kf_read_iso(const char *text, const char *end, double *seconds);
-void kf_moment_take_apart(double seconds, double part[KF_MOMENT_PARTS]);
+/* The last day that was taken apart: the next row is often of the same. Begins with zeros. */
+struct kf_moment_day {
+    bool known;
+    double day, part[KF_MOMENT_PARTS];
+};
+void kf_moment_take_apart(struct kf_moment_day *last, double seconds, double part[KF_MOMENT_PARTS]);
 
 /* "age since 2024-05-31T08:15:02Z", for whole seconds. */
 #define KF_AGE_ROOM 48

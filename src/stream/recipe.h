@@ -25,9 +25,11 @@ struct kf_recipe_column {
     /* Coordinates that it always has, once they are there. */
     uint32_t own, missing, moment[KF_MOMENT_PARTS], age;
     double since; /* of the age */
+    struct kf_moment_day day;
     bool crossed; /* in some cross */
     size_t factors, factor[KF_FACTORS_MOST];
     size_t first, parts; /* of this row */
+    bool quick;          /* likewise: it has none, since recipe_quick.c makes its entries */
 };
 
 /* What a cell comes to: texts of its column, each with a value. */

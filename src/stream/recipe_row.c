@@ -7,11 +7,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "stream/recipe.h"
+#include "stream/recipe_row.h"
 #include "stream/token.h"
 
-#define MISSING_KEY "NA" /* which no cell is: it would be missing; words are in small letters */
-#define FEW 48           /* as many are put in order one by one */
+#define FEW 48 /* as many are put in order one by one */
 
 /* ---- parts ---- */
 
@@ -23,36 +22,36 @@ static keepfit_status add_part(struct kf_recipe *recipe, const struct kf_part *p
     return KEEPFIT_OK;
 }
 
-#define COMPLAIN(complaint, which, ...)                                                                                \
-    ((complaint)->column = (which), snprintf((complaint)->text, sizeof(complaint)->text, __VA_ARGS__), KEEPFIT_DATA)
-
-/* What to do where a cell does not suit its column's type. */
-static keepfit_status refuse_cell(const struct kf_recipe *recipe, size_t k, const struct kf_content *cell,
-                                  struct kf_complaint *complaint)
+keepfit_status kf_recipe_refuse_cell(const struct kf_recipe *recipe, size_t k, const struct kf_content *cell,
+                                     struct kf_complaint *complaint)
 {
     static const char *const wanted[] = {
         [KF_NUMBER] = "a number", [KF_BOOLEAN] = "true or false", [KF_TIME] = "a time (ISO 8601 or Unix seconds)"};
     const struct kf_recipe_column *column = &recipe->column[k];
     char quote[KF_QUOTE_SIZE];
     bool huge = column->type.kind == KF_NUMBER && strstr(kf_blame_real(cell->text, cell->end), "a number") == NULL;
-    return COMPLAIN(complaint, k,
-                    "column '%.40s': '%s' is not %s (" KF_OPTION_BEGINS "type=%.40s=category" KF_OPTION_ENDS "%s)",
-                    column->name, kf_quote(quote, cell->text, cell->end),
-                    huge ? "a finite number that a double can hold" : wanted[column->type.kind], column->name,
-                    recipe->fixed ? " where the model is trained would take it" : " takes it as a category");
+    return KF_COMPLAIN(complaint, k,
+                       "column '%.40s': '%s' is not %s (" KF_OPTION_BEGINS "type=%.40s=category" KF_OPTION_ENDS "%s)",
+                       column->name, kf_quote(quote, cell->text, cell->end),
+                       huge ? "a finite number that a double can hold" : wanted[column->type.kind], column->name,
+                       recipe->fixed ? " where the model is trained would take it" : " takes it as a category");
+}
+
+keepfit_status kf_recipe_refuse_missing(const struct kf_recipe *recipe, size_t k, struct kf_complaint *complaint)
+{
+    complaint->skip = true;
+    return KF_COMPLAIN(complaint, k, "column '%.40s': the value is missing", recipe->column[k].name);
 }
 
 static keepfit_status take_missing(struct kf_recipe *recipe, size_t k, struct kf_complaint *complaint,
                                    keepfit_error *error)
 {
     struct kf_recipe_column *column = &recipe->column[k];
-    if (column->type.missing == KF_MISSING_SKIP) {
-        complaint->skip = true;
-        return COMPLAIN(complaint, k, "column '%.40s': the value is missing", column->name);
-    }
+    if (column->type.missing == KF_MISSING_SKIP)
+        return kf_recipe_refuse_missing(recipe, k, complaint);
     if (column->type.missing == KF_MISSING_ZERO)
         return KEEPFIT_OK;
-    return add_part(recipe, &(struct kf_part){MISSING_KEY, strlen(MISSING_KEY), 1, column->missing}, error);
+    return add_part(recipe, &(struct kf_part){KF_MISSING_KEY, strlen(KF_MISSING_KEY), 1, column->missing}, error);
 }
 
 static keepfit_status take_time(struct kf_recipe *recipe, size_t k, const struct kf_content *cell,
@@ -62,8 +61,8 @@ static keepfit_status take_time(struct kf_recipe *recipe, size_t k, const struct
     double seconds, part[KF_MOMENT_PARTS];
     char age[KF_AGE_ROOM];
     if (!kf_read_moment(cell->text, cell->end, &seconds))
-        return refuse_cell(recipe, k, cell, complaint);
-    kf_moment_take_apart(seconds, part);
+        return kf_recipe_refuse_cell(recipe, k, cell, complaint);
+    kf_moment_take_apart(&column->day, seconds, part);
     keepfit_status status = KEEPFIT_OK;
     for (size_t p = 0; p < KF_MOMENT_PARTS && status == KEEPFIT_OK; p++)
         status = add_part(recipe,
@@ -85,22 +84,25 @@ static keepfit_status take_time(struct kf_recipe *recipe, size_t k, const struct
     return add_part(recipe, &made, error);
 }
 
-static bool is_of_word(char c)
+/* What becomes of a byte: small letters; 0: it is of no word. */
+static unsigned char letter_of(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || kf_is_digit(c) || c == '_' || (unsigned char)c >= 0x80;
+    bool large = c >= 'A' && c <= 'Z';
+    bool good = large || (c >= 'a' && c <= 'z') || (unsigned char)(c - '0') < 10 || c == '_' || c >= 0x80;
+    return (unsigned char)(good ? c | (large ? 'a' - 'A' : 0) : 0);
 }
 
-/* The words in small letters with a blank between, so that each sequence of words is a piece of it. */
-static size_t write_words(const struct kf_content *cell, char *to)
+size_t kf_recipe_write_words(const struct kf_content *cell, char *to)
 {
     char *first = to;
     bool inside = false;
     for (const char *at = cell->text; at < cell->end; at++) {
-        bool letter = is_of_word(*at);
-        if (letter && !inside && to > first)
-            *to++ = ' ';
-        if (letter)
-            *to++ = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+        unsigned char letter = letter_of((unsigned char)*at);
+        if (letter) {
+            *to = ' ';
+            to += !inside && to > first;
+            *to++ = (char)letter;
+        }
         inside = letter;
     }
     return (size_t)(to - first);
@@ -109,7 +111,7 @@ static size_t write_words(const struct kf_content *cell, char *to)
 static keepfit_status take_text(struct kf_recipe *recipe, size_t k, const struct kf_content *cell, keepfit_error *error)
 {
     char *words = recipe->room + recipe->room_used;
-    const char *end = words + write_words(cell, words);
+    const char *end = words + kf_recipe_write_words(cell, words);
     keepfit_status status = KEEPFIT_OK;
     recipe->room_used += (size_t)(end - words);
     for (const char *word = words; word < end; word++) {
@@ -139,11 +141,11 @@ static keepfit_status take_cell(struct kf_recipe *recipe, size_t k, const struct
     switch (column->type.kind) {
     case KF_NUMBER:
         if (!quick && !kf_read_whole_real(cell->text, cell->end, &value))
-            return refuse_cell(recipe, k, cell, complaint);
+            return kf_recipe_refuse_cell(recipe, k, cell, complaint);
         return add_part(recipe, &(struct kf_part){"", 0, value, column->own}, error);
     case KF_BOOLEAN:
         if (!kf_read_boolean(cell->text, cell->end, &value))
-            return refuse_cell(recipe, k, cell, complaint);
+            return kf_recipe_refuse_cell(recipe, k, cell, complaint);
         return add_part(recipe, &(struct kf_part){"", 0, value, column->own}, error);
     case KF_TIME:
         return take_time(recipe, k, cell, complaint, error);
@@ -157,22 +159,12 @@ static keepfit_status take_cell(struct kf_recipe *recipe, size_t k, const struct
 
 /* ---- coordinates ---- */
 
-static keepfit_status add_entry(struct kf_recipe *recipe, uint32_t coordinate, double value, keepfit_error *error)
+keepfit_status kf_recipe_refuse_feature(const struct kf_recipe *recipe, size_t k, struct kf_complaint *complaint)
 {
-    if (!KF_RESERVE(recipe->index, recipe->index_capacity, recipe->count + 1) ||
-        !KF_RESERVE(recipe->value, recipe->value_capacity, recipe->count + 1))
-        return kf_fail_memory(error);
-    recipe->index[recipe->count] = coordinate;
-    recipe->value[recipe->count++] = value;
-    return KEEPFIT_OK;
-}
-
-static keepfit_status refuse_feature(const struct kf_recipe *recipe, size_t k, struct kf_complaint *complaint)
-{
-    return COMPLAIN(complaint, k,
-                    "column '%.40s' has more features than the %llu that are allowed (" KF_OPTION(
-                        "max-features") "; " KF_OPTION("hash=BITS") " bounds them)",
-                    recipe->column[k].name, (unsigned long long)recipe->most_features);
+    return KF_COMPLAIN(complaint, k,
+                       "column '%.40s' has more features than the %llu that are allowed (" KF_OPTION(
+                           "max-features") "; " KF_OPTION("hash=BITS") " bounds them)",
+                       recipe->column[k].name, (unsigned long long)recipe->most_features);
 }
 
 /* The text that a number stands for has come up: another one than before is a collision, which is counted once a number. Texts that
@@ -204,7 +196,7 @@ static keepfit_status enter(struct kf_recipe *recipe, size_t k, const struct kf_
     const char *key = part->key;
     size_t length = part->length;
     uint64_t hash = 0;
-    bool hashed = column->type.bits && !(length == strlen(MISSING_KEY) && memcmp(key, MISSING_KEY, length) == 0);
+    bool hashed = column->type.bits && !(length == strlen(KF_MISSING_KEY) && memcmp(key, KF_MISSING_KEY, length) == 0);
     if (coordinate == KF_NO_COORDINATE) {
         if (hashed) {
             hash = kf_dictionary_hash(0, key, length);
@@ -216,10 +208,10 @@ static keepfit_status enter(struct kf_recipe *recipe, size_t k, const struct kf_
         if (status == KEEPFIT_OK && hashed && coordinate != KF_NO_COORDINATE)
             status = note_text(recipe, coordinate, hash, error);
         if (status != KEEPFIT_OK)
-            return status == KEEPFIT_DATA ? refuse_feature(recipe, k, complaint) : status;
+            return status == KEEPFIT_DATA ? kf_recipe_refuse_feature(recipe, k, complaint) : status;
     }
     recipe->parts_unseen += coordinate == KF_NO_COORDINATE;
-    return coordinate == KF_NO_COORDINATE ? KEEPFIT_OK : add_entry(recipe, coordinate, part->value, error);
+    return coordinate == KF_NO_COORDINATE ? KEEPFIT_OK : kf_recipe_enter(recipe, coordinate, part->value, error);
 }
 
 /* What a column has for good is found once. */
@@ -229,7 +221,7 @@ static void remember(struct kf_recipe *recipe, size_t k)
     if (column->type.kind == KF_TEXT || !column->parts || recipe->fixed)
         return;
     const struct kf_part *part = &recipe->part[column->first];
-    if (part->length == strlen(MISSING_KEY) && memcmp(part->key, MISSING_KEY, part->length) == 0)
+    if (part->length == strlen(KF_MISSING_KEY) && memcmp(part->key, KF_MISSING_KEY, part->length) == 0)
         column->missing = recipe->index[recipe->count - 1];
     else if (column->type.kind == KF_TIME && column->age == KF_NO_COORDINATE) {
         const uint32_t *index = &recipe->index[recipe->count - column->parts];
@@ -238,7 +230,7 @@ static void remember(struct kf_recipe *recipe, size_t k)
     }
 }
 
-static void note_unseen(struct kf_recipe *recipe, size_t k, const struct kf_content *cell)
+void kf_recipe_note_unseen(struct kf_recipe *recipe, size_t k, const struct kf_content *cell)
 {
     if (recipe->unseen++ > 0)
         return;
@@ -265,7 +257,7 @@ static keepfit_status enter_column(struct kf_recipe *recipe, size_t k, const str
     if (status == KEEPFIT_OK)
         remember(recipe, k);
     if (recipe->parts_unseen > unseen)
-        note_unseen(recipe, k, cell);
+        kf_recipe_note_unseen(recipe, k, cell);
     return status;
 }
 
@@ -408,12 +400,18 @@ static keepfit_status make_row(struct kf_recipe *recipe, const struct kf_content
     keepfit_status status = make_room(recipe, cells, error);
     for (size_t k = 0; k < recipe->readable && status == KEEPFIT_OK; k++) {
         recipe->column[k].first = recipe->part_count;
-        status = take_cell(recipe, k, &cells[k], complaint, error);
+        recipe->column[k].quick = kf_recipe_is_quick(&recipe->column[k]);
+        if (!recipe->column[k].quick)
+            status = take_cell(recipe, k, &cells[k], complaint, error);
         recipe->column[k].parts = recipe->part_count - recipe->column[k].first;
     }
+    if (status == KEEPFIT_OK)
+        status = kf_recipe_quick_numbers(recipe, cells, complaint, error);
     for (size_t k = 0; k < recipe->columns && status == KEEPFIT_OK; k++)
         if (recipe->column[k].type.kind == KF_CROSS)
             status = enter_cross(recipe, k, complaint, error);
+        else if (k < recipe->readable && recipe->column[k].quick)
+            status = kf_recipe_quick(recipe, k, &cells[k], complaint, error);
         else if (k < recipe->readable)
             status = enter_column(recipe, k, &cells[k], complaint, error);
     return status == KEEPFIT_OK ? put_in_order(recipe, error) : status;
@@ -443,12 +441,16 @@ keepfit_status kf_recipe_row(struct kf_recipe *recipe, const struct kf_content *
                              struct kf_complaint *complaint, keepfit_error *error)
 {
     size_t before = recipe->dictionary.count;
+    uint64_t unseen = recipe->unseen, parts_unseen = recipe->parts_unseen;
     recipe->part_count = recipe->count = 0;
     complaint->skip = false;
     keepfit_status status = make_row(recipe, cells, complaint, error);
-    if (status == KEEPFIT_OK)
+    if (status == KEEPFIT_OK) {
         *row = (keepfit_row){.count = recipe->count, .index = recipe->index, .value = recipe->value};
-    else
-        kf_recipe_take_back(recipe, before);
+        return KEEPFIT_OK;
+    }
+    recipe->unseen = unseen;
+    recipe->parts_unseen = parts_unseen;
+    kf_recipe_take_back(recipe, before);
     return status;
 }

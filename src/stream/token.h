@@ -28,6 +28,26 @@ const char *kf_blame_real(const char *text, const char *end);
 /* digits / 10^places, correctly rounded, for places <= 19 and any digits. */
 double kf_divide_by_power(uint64_t digits, unsigned places);
 
+/* The first `c` in [at, end), or end. Eight bytes at a time: one of them is c where its difference from c is 0, and of the lowest that
+ * is, the borrow tells for sure. */
+static inline const char *kf_find(const char *at, const char *end, char c)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t ones = UINT64_C(0x0101010101010101), all = ones * (unsigned char)c;
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        word ^= all;
+        word = (word - ones) & ~word & ones << 7;
+        if (word)
+            return at + __builtin_ctzll(word) / 8;
+    }
+#endif
+    while (at < end && *at != c)
+        at++;
+    return at;
+}
+
 static inline bool kf_is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
