@@ -94,22 +94,6 @@ static keepfit_status take_cell(struct kf_csv *reader, const struct kf_line *lin
     return KEEPFIT_OK;
 }
 
-/* The usual cell: without quotes, and without blanks around it. Otherwise false, and nothing is taken. */
-static inline bool take_usual(const struct kf_csv *reader, const struct kf_line *line, const char **at,
-                              struct kf_csv_cell *cell, bool *more)
-{
-    const char *from = *at;
-    if (reader->delimiter == ' ' || *from == '"' || is_blank(reader, *from))
-        return false;
-    const char *to = kf_find(from, line->end, reader->delimiter);
-    if (to > from && is_blank(reader, to[-1]))
-        return false;
-    *cell = (struct kf_csv_cell){.start = from, .text = from, .end = to};
-    *more = to < line->end;
-    *at = to + *more;
-    return true;
-}
-
 /* A function of its own, so that the one above can be part of the loop over a row's cells. */
 keepfit_status kf_csv_cell_next(struct kf_csv *reader, const struct kf_line *line, const char **at,
                                 struct kf_csv_cell *cell, bool *more, keepfit_error *error)
@@ -277,6 +261,27 @@ keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *li
     return read_cell(reader, line, cell, column, &reader->value[feature], error);
 }
 
+/* Notes the usual cells of a table with types, which have no quotes and no blanks around them; leaves *at at the first other cell, whose
+ * column it gives. */
+static size_t note_usual(struct kf_csv *reader, const struct kf_line *line, const char **at, size_t column, bool *more)
+{
+    const char delimiter = reader->delimiter;
+    const size_t *feature = reader->columns.feature;
+    for (const char *from = *at; column < reader->columns.count && feature[column] != KF_NO_COLUMN; column++) {
+        if (*from == '"' || is_blank(reader, *from))
+            break;
+        const char *to = kf_find(from, line->end, delimiter);
+        if (to > from && is_blank(reader, to[-1]))
+            break;
+        reader->table.cell[feature[column]] = (struct kf_content){from, from, to, NULL};
+        *more = to < line->end;
+        from = *at = to + *more;
+        if (!*more)
+            return column + 1;
+    }
+    return column;
+}
+
 static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line, keepfit_point *point,
                                keepfit_error *error)
 {
@@ -285,11 +290,14 @@ static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line
     const char *at = line->text;
     size_t column = 0;
     reader->plain_used = 0;
+    const bool quick = reader->typed && reader->delimiter != ' ';
     for (bool more = true; more; column++) {
         struct kf_csv_cell cell;
-        keepfit_status status = KEEPFIT_OK;
-        if (!take_usual(reader, line, &at, &cell, &more))
-            status = take_cell(reader, line, &at, &cell, &more, error);
+        if (quick)
+            column = note_usual(reader, line, &at, column, &more);
+        if (!more)
+            break;
+        keepfit_status status = take_cell(reader, line, &at, &cell, &more, error);
         if (status != KEEPFIT_OK)
             return status;
         if (column == columns)
@@ -308,7 +316,10 @@ static keepfit_status read_row(struct kf_csv *reader, const struct kf_line *line
 
 bool kf_csv_says_something(const struct kf_csv *reader, const struct kf_line *line)
 {
-    return line->text[strspn(line->text, " \t")] && (*line->text != '#' || reader->hash_rows);
+    const char *first = line->text;
+    while (*first == ' ' || *first == '\t')
+        first++;
+    return *first && (*line->text != '#' || reader->hash_rows);
 }
 
 /* The next line that is neither blank nor a comment. */

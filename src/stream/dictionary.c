@@ -52,9 +52,33 @@ uint64_t kf_dictionary_hash(uint32_t column, const char *key, size_t length)
     return mix(mix(hash, rest_of(key, length)), 0);
 }
 
+static uint64_t eight(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return word;
+}
+
+static uint32_t four(const char *at)
+{
+    uint32_t word;
+    memcpy(&word, at, 4);
+    return word;
+}
+
+/* Most keys have up to 16 bytes: the first and the last eight or four, which may overlap, are all of them. */
+static bool same_bytes(const char *one, const char *other, size_t length)
+{
+    if (length > 16 || length < 4)
+        return memcmp(one, other, length) == 0;
+    size_t last = length - (length < 8 ? 4 : 8);
+    return length < 8 ? four(one) == four(other) && four(one + last) == four(other + last)
+                      : eight(one) == eight(other) && eight(one + last) == eight(other + last);
+}
+
 static bool is_same(const struct kf_entry *entry, uint32_t column, const char *key, size_t length)
 {
-    return entry->column == column && entry->length == length && memcmp(entry->key, key, length) == 0;
+    return entry->column == column && entry->length == length && same_bytes(entry->key, key, length);
 }
 
 uint32_t kf_dictionary_find(const struct kf_dictionary *dictionary, uint64_t hash, uint32_t column, const char *key,

@@ -345,32 +345,33 @@ static keepfit_status sort_many(struct kf_recipe *recipe, keepfit_error *error)
     return KEEPFIT_OK;
 }
 
-static void sort_few(uint32_t *index, double *value, size_t count)
+/* Whether there are equal ones. */
+static bool sort_few(uint32_t *index, double *value, size_t count)
 {
+    bool equal = false;
     for (size_t k = 1; k < count; k++) {
         uint32_t held = index[k];
-        double with = value[k];
         size_t at = k;
+        equal |= index[k - 1] == held;
+        if (index[k - 1] <= held)
+            continue;
+        double with = value[k];
         for (; at > 0 && index[at - 1] > held; at--) {
             index[at] = index[at - 1];
             value[at] = value[at - 1];
         }
+        equal |= at > 0 && index[at - 1] == held;
         index[at] = held;
         value[at] = with;
     }
+    return equal;
 }
 
-/* In order, those of one coordinate added. (Words: whole numbers, in any order; hashed products: in an order of sorting that may
- * differ from library to library only where they are equal.) */
-static keepfit_status put_in_order(struct kf_recipe *recipe, keepfit_error *error)
+/* Entries of one coordinate are added. */
+static void join_equal(struct kf_recipe *recipe)
 {
     size_t kept = 0;
-    keepfit_status status = KEEPFIT_OK;
-    if (recipe->count <= FEW)
-        sort_few(recipe->index, recipe->value, recipe->count);
-    else
-        status = sort_many(recipe, error);
-    for (size_t k = 0; k < recipe->count && status == KEEPFIT_OK; k++) {
+    for (size_t k = 0; k < recipe->count; k++) {
         if (kept && recipe->index[kept - 1] == recipe->index[k]) {
             recipe->value[kept - 1] += recipe->value[k];
             continue;
@@ -379,6 +380,20 @@ static keepfit_status put_in_order(struct kf_recipe *recipe, keepfit_error *erro
         recipe->value[kept++] = recipe->value[k];
     }
     recipe->count = kept;
+}
+
+/* In order, those of one coordinate added. (Words: whole numbers, in any order; hashed products: in an order of sorting that may
+ * differ from library to library only where they are equal.) */
+static keepfit_status put_in_order(struct kf_recipe *recipe, keepfit_error *error)
+{
+    bool equal = true;
+    keepfit_status status = KEEPFIT_OK;
+    if (recipe->count <= FEW)
+        equal = sort_few(recipe->index, recipe->value, recipe->count);
+    else
+        status = sort_many(recipe, error);
+    if (status == KEEPFIT_OK && equal)
+        join_equal(recipe);
     return status;
 }
 

@@ -108,6 +108,9 @@ static double divide_long(uint64_t digits, uint64_t power)
     return (double)quotient * scale;
 }
 
+const double kf_powers_of_ten[20] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                     1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+
 double kf_divide_by_power(uint64_t digits, unsigned places)
 {
     static const uint64_t powers[] = {1u,

@@ -53,6 +53,8 @@ static inline bool kf_is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
+extern const double kf_powers_of_ten[20];
+
 /* Reads [+-]digits[.digits] of at most 19 digits; NULL if that is not what stands there. What follows is the
  * caller's business. Needs a byte that is neither digit nor point at the end of the text. */
 static inline const char *kf_quick_real(const char *at, double *value)
@@ -73,7 +75,11 @@ static inline const char *kf_quick_real(const char *at, double *value)
     }
     if (digits == 0 || digits > 19)
         return NULL;
-    double size = places == 0 ? (double)mantissa : kf_divide_by_power(mantissa, (unsigned)places);
+    double size = (double)mantissa;
+    if (places && mantissa <= UINT64_C(1) << 53)
+        size /= kf_powers_of_ten[places]; /* both exact as doubles: one division, one rounding */
+    else if (places)
+        size = kf_divide_by_power(mantissa, (unsigned)places);
     *value = negative ? -size : size;
     return at;
 }
