@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test adversary fuzz python bench reproduction install clean
+.PHONY: all demo test adversary fuzz python bench reproduction install uninstall clean
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -48,8 +48,14 @@ reproduction: all
 	@$(BUILD)/keepfit reproduce all --out reproduction
 	@scripts/reproduction reproduction
 
+# The prefix may be another one than the build was set up with.
 install: all
+	@test "$(origin PREFIX)" = file || { meson configure $(BUILD) --prefix=$(abspath $(PREFIX)) && ninja --quiet -C $(BUILD); }
 	@meson install -C $(BUILD) --no-rebuild
+
+# What the last install has put there.
+uninstall:
+	@ninja --quiet -C $(BUILD) uninstall
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind $(BUILD)-fuzz $(BUILD)-venv $(BUILD)-python $(BUILD)-python-sanitize demo

@@ -1,18 +1,31 @@
 /* Help texts, the man page and the completion scripts, all made from the tables. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "toolkit/output.h"
+#include "toolkit/terminal.h"
 
-#define WIDTH 98
+#define WIDTH 98 /* where the terminal's is not known */
+#define WIDEST 120
+#define NARROW 60
+#define INDENT 26 /* of what options do; in a narrow terminal: */
+#define NARROW_INDENT 8
 
-/* Prints text wrapped at WIDTH; `indent` blanks before every line but the first, which stands at `column`. */
+static size_t width(void)
+{
+    size_t found = terminal_width(STDOUT_FILENO, WIDTH);
+    return found < WIDEST ? found : WIDEST;
+}
+
+/* Prints text wrapped at the width; `indent` blanks before every line but the first, which stands at `column`. */
 static void print_wrapped(const char *text, size_t indent, size_t column)
 {
+    const size_t most = width();
     while (*text) {
         size_t length = strcspn(text, " ");
-        if (column + 1 + length > WIDTH && column > indent) {
+        if (column + 1 + length > most && column > indent) {
             printf("\n%*s", (int)indent, "");
             column = indent;
         } else if (column > indent) {
@@ -55,7 +68,7 @@ static void print_option(const struct shown *option)
     int used = printf("  --%s%s%s", option->key, option->flag ? "" : " ", option->value);
     if (option->letter)
         used += printf(", -%c", option->letter);
-    size_t indent = 26;
+    size_t indent = width() < NARROW ? NARROW_INDENT : INDENT;
     if ((size_t)used + 2 > indent)
         printf("\n%*s", (int)indent, "");
     else
@@ -86,8 +99,9 @@ static void print_group(const struct command *command, const char *group, const 
 
 void help_command(const struct command *command)
 {
-    printf("keepfit %s - %s\n\nusage: keepfit %s [options] %s\n\n", command->name, command->summary, command->name,
-           command->positional);
+    int used = printf("keepfit %s - ", command->name);
+    print_wrapped(command->summary, (size_t)used, (size_t)used);
+    printf("\nusage: keepfit %s [options] %s\n\n", command->name, command->positional);
     print_wrapped(command->description, 0, 0);
     printf("\nexample:\n  %s\n\noptions of %s:\n", command->example, command->name);
     for (size_t k = 0; own_option_entry(k); k++)
@@ -104,16 +118,22 @@ void help_command(const struct command *command)
 
 void help_overview(void)
 {
-    printf("keepfit %s - keep a model fitted to all the data seen so far, while the data keeps arriving\n\n"
+    int used = printf("keepfit %s - ", keepfit_version());
+    print_wrapped("keep a model fitted to all the data seen so far, while the data keeps arriving", (size_t)used,
+                  (size_t)used);
+    printf("\n"
            "  keepfit generate --rows 2000 --loss logistic > stream.svm\n"
            "  keepfit train --loss logistic --epsilon 1e-3 --model stream.kf stream.svm\n"
-           "  keepfit predict --score stream.kf stream.svm > predictions.txt\n\ncommands:\n",
-           keepfit_version());
-    for (size_t k = 0; command_entry(k); k++)
-        printf("  %-9s  %s\n", command_entry(k)->name, command_entry(k)->summary);
-    printf(
-        "\n'keepfit help COMMAND' lists its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data,\n"
-        "4 corrupt file, 5 epsilon not reached, or not proved.\n");
+           "  keepfit predict --score stream.kf stream.svm > predictions.txt\n\ncommands:\n");
+    for (size_t k = 0; command_entry(k); k++) {
+        printf("  %-9s  ", command_entry(k)->name);
+        print_wrapped(command_entry(k)->summary, 13, 13);
+    }
+    putchar('\n');
+    print_wrapped(
+        "'keepfit help COMMAND' lists its options. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bad input data, "
+        "4 corrupt file, 5 epsilon not reached, or not proved.",
+        0, 0);
 }
 
 /* ---- man page ---- */

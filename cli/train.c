@@ -33,11 +33,14 @@ static int measure_stage(struct training *training)
     return EXIT_DONE;
 }
 
-static double share_done(const keepfit_stream_info *info)
+/* By the rows, where their number is known, or by what has been read of the file; with --limit it may be done before. */
+static double share_done(const struct arguments *arguments, const keepfit_stream_info *info)
 {
+    double share = info->bytes ? (double)info->bytes_read / (double)info->bytes : -1;
+    uint64_t limit = keepfit_options_get_integer(arguments->options, "limit");
     if (info->total)
-        return (double)info->points / (double)info->total;
-    return info->bytes ? (double)info->bytes_read / (double)info->bytes : -1;
+        share = (double)info->points / (double)info->total;
+    return limit ? fmax(share, fmin((double)info->points / (double)limit, 1)) : share;
 }
 
 static void show_progress(struct training *training, uint64_t stage)
@@ -48,7 +51,7 @@ static void show_progress(struct training *training, uint64_t stage)
     keepfit_stream_info info = {.struct_size = sizeof info};
     keepfit_fit_report(training->fit, &report);
     keepfit_stream_describe(training->stream, &info);
-    progress_show(&training->progress, &report, share_done(&info));
+    progress_show(&training->progress, &report, share_done(training->arguments, &info));
 }
 
 /* The stream's next point. One without any is no failure where the journal has some. */

@@ -2,11 +2,14 @@
 #include "toolkit/progress.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "toolkit/terminal.h"
 
 #define QUIET_SECONDS 1.0
 #define REDRAW_SECONDS 0.2
@@ -41,25 +44,66 @@ bool progress_due(const struct progress *progress, uint64_t stage)
     return (stage & 15) == 0 && seconds_now() >= progress->redraw;
 }
 
+/* A line that is put together of pieces; on a terminal a piece that would not fit is left out. */
+struct line {
+    char text[256];
+    size_t used, most;
+};
+
+static struct line begin_line(const struct progress *progress)
+{
+    struct line line = {.most = sizeof line.text - 1};
+    size_t width = progress->terminal ? terminal_width(STDERR_FILENO, 80) : line.most;
+    if (width - 1 < line.most)
+        line.most = width - 1; /* a line that is full might be wrapped */
+    return line;
+}
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct line *line, const char *format, ...)
+{
+    char piece[sizeof line->text];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    if (length < 0 || line->used + (size_t)length > line->most)
+        return;
+    memcpy(line->text + line->used, piece, (size_t)length);
+    line->used += (size_t)length;
+}
+
 /* "40%, 1:20 left" */
-static void print_time_left(const char *before, double elapsed, double share)
+static void add_time_left(struct line *line, const char *before, double elapsed, double share)
 {
     if (share <= 0)
         return;
     double left = elapsed * (1 - share) / share;
-    fprintf(stderr, "%s%.0f%%, %d:%02d left", before, 100 * share, (int)(left / 60), (int)left % 60);
+    if (left < 3600)
+        add(line, "%s%.0f%%, %d:%02d left", before, 100 * share, (int)(left / 60), (int)left % 60);
+    else
+        add(line, "%s%.0f%%, %.0f:%02d h left", before, 100 * share, floor(left / 3600), (int)(left / 60) % 60);
 }
 
-static void print_state(const keepfit_report *report, double elapsed, double share)
+/* What matters most comes first to its place: on a narrow screen the rest is left out. */
+static void add_state(struct line *line, const keepfit_report *report, double elapsed, double share)
 {
-    fprintf(stderr, "stage %llu, %.3g FO a point", (unsigned long long)report->stage,
-            (double)report->fo / (double)report->stage);
+    add(line, "stage %llu", (unsigned long long)report->stage);
+    add_time_left(line, ", ", elapsed, share);
     if (!isnan(report->bound))
-        fprintf(stderr, ", bound %.2g", report->bound);
+        add(line, ", bound %.2g", report->bound);
     if (report->validated)
-        fprintf(stderr, ", progressive %s %.4g", report->classes ? "error" : "rmse", report->validation_error);
-    fprintf(stderr, ", %.3g points/s", (double)report->stage / elapsed);
-    print_time_left(", ", elapsed, share);
+        add(line, ", progressive %s %.4g", report->classes ? "error" : "rmse", report->validation_error);
+    add(line, ", %.3g points/s", (double)report->stage / elapsed);
+    add(line, ", %.3g FO a point", (double)report->fo / (double)report->stage);
+}
+
+static void show(struct progress *progress, const struct line *line)
+{
+    fprintf(stderr, "%s%.*s%s", progress->terminal ? "\r\033[K" : "keepfit: ", (int)line->used, line->text,
+            progress->terminal ? "" : "\n");
+    fflush(stderr);
+    progress->drawn = progress->terminal;
 }
 
 void progress_show(struct progress *progress, const keepfit_report *report, double share)
@@ -68,11 +112,9 @@ void progress_show(struct progress *progress, const keepfit_report *report, doub
     progress->next_line = 2 * report->stage;
     if (progress->off || elapsed < QUIET_SECONDS)
         return;
-    fputs(progress->terminal ? "\r\033[K" : "keepfit: ", stderr);
-    print_state(report, elapsed, share);
-    fputs(progress->terminal ? "" : "\n", stderr);
-    fflush(stderr);
-    progress->drawn = progress->terminal;
+    struct line line = begin_line(progress);
+    add_state(&line, report, elapsed, share);
+    show(progress, &line);
     progress->redraw = now + REDRAW_SECONDS;
 }
 
@@ -81,11 +123,10 @@ void progress_share(struct progress *progress, const char *what, double share)
     double now = seconds_now();
     if (progress->off || now < progress->redraw || share <= 0)
         return;
-    fprintf(stderr, "%s%s", progress->terminal ? "\r\033[K" : "keepfit: ", what);
-    print_time_left(": ", now - progress->start, share);
-    fputs(progress->terminal ? "" : "\n", stderr);
-    fflush(stderr);
-    progress->drawn = progress->terminal;
+    struct line line = begin_line(progress);
+    add(&line, "%s", what);
+    add_time_left(&line, ": ", now - progress->start, share);
+    show(progress, &line);
     progress->redraw = now + (progress->terminal ? REDRAW_SECONDS : LINE_SECONDS);
 }
 

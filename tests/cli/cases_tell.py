@@ -1,12 +1,18 @@
 """inspect, generate, list, help: what keepfit tells."""
 
+import fcntl
 import json
 import os
+import pty
 import re
 import shutil
+import struct
 import subprocess
+import termios
+import threading
+import time
 
-from harness import Skipped, libsvm, numbers, over, same, two_classes
+from harness import Skipped, clean_environment, libsvm, numbers, over, same, two_classes
 
 COMMANDS = ("train", "predict", "compare", "reproduce", "inspect", "verify", "export", "compact", "generate", "list", "help")
 NUMBERS, TWO_CLASSES = ("squared", "huber", "logcosh"), ("logistic", "hinge", "squared-hinge")
@@ -327,3 +333,68 @@ def case_classes_taken_for_numbers(box):
     finally:
         process.kill()
         process.communicate()
+
+
+# ---- on a terminal ----
+
+
+def on_terminal(box, columns, words, feed=None, stream="stdout"):
+    """What keepfit writes to a terminal of that width."""
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([box.keepfit, *words], cwd=box.path, env=clean_environment({"TERM": "xterm"}), stdin=subprocess.PIPE,
+                               **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: inner})
+    os.close(inner)
+    reader, seen = threading.Thread(target=lambda: seen.extend(iter_read(outer))), []
+    reader.start()
+    if feed:
+        feed(process.stdin)
+    process.communicate(timeout=60)
+    reader.join()
+    os.close(outer)
+    return process.returncode, b"".join(seen).decode()
+
+
+def iter_read(descriptor):
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:  # the other end is closed
+            return
+        if not piece:
+            return
+        yield piece
+
+
+@over((40, 59, 60, 80, 300))
+def case_help_is_as_wide_as_the_terminal(box, columns):
+    for words in ((), ("train",)):
+        code, text = on_terminal(box, columns, ("help", *words))
+        same(code, 0, "exit code")
+        lines = [line for line in text.replace("\r", "").splitlines()  # but for examples, and words that are too long for a line
+                 if max(map(len, line.split()), default=0) < 14 and not line.startswith(("  keepfit ", "usage:"))]
+        widest = max(len(line) for line in lines)
+        assert widest <= min(columns, 120), (widest, columns)
+        assert widest > min(columns, 120) - 16, "no more than %d of %d columns" % (widest, columns)
+
+
+def case_progress_fits_the_terminal_and_knows_the_limit(box):
+    def feed(pipe):
+        end = time.monotonic() + 1.6
+        for k in range(100000):
+            pipe.write(b"".join(b"%d 1:%d 2:1\n" % (1 if (k + j) % 3 else -1, (k + j) % 7) for j in range(16)))
+            pipe.flush()
+            time.sleep(0.01)
+            if time.monotonic() > end:
+                return
+
+    widths = {}
+    for columns in (30, 200):
+        code, text = on_terminal(box, columns, ("train", "--loss", "logistic", "--limit", "100000", "-"), feed, "stderr")
+        same(code, 0, "exit code")
+        drawn = [line for line in text.split("\r\x1b[K") if line.startswith("stage ")]
+        assert drawn, "nothing was drawn: %r" % text
+        widths[columns] = max(len(line) for line in drawn)
+        assert widths[columns] < columns, drawn
+        assert columns == 30 or all("%," in line and "left" in line and "FO a point" in line for line in drawn), drawn
+    assert widths[200] > 60, widths
