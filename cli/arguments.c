@@ -64,7 +64,21 @@ static const struct own_option table[] = {
      "Read the model again when its file has been replaced; the rows behind are predicted with it. While the new one "
      "cannot be read "
      "the old one stays."},
-    {"weights", 0, "", "false", KEEPFIT_FLAG, AT(weights), INSPECT, "Print every weight."},
+    {"explain", 0, "N", "", KEEPFIT_COUNT, AT(explain), PREDICT,
+     "Print the N largest contributions of features to the prediction as well, with the intercept and the sum of the "
+     "rest: to the number, to the score of the second of two classes, or to that of the predicted one of more, less "
+     "the mean of all."},
+    {"weights", 0, "", "false", KEEPFIT_FLAG, AT(weights), INSPECT,
+     "Print every weight, of a journal, too, with standard errors where the model has them."},
+    {"standard-errors", 0, "", "false", KEEPFIT_FLAG, AT(standard_errors), TRAIN,
+     "Compute standard errors of the weights, from the Hessian and robust ones, for --model; inspect --weights shows "
+     "them."},
+    {"standard-errors", 0, "", "false", KEEPFIT_FLAG, AT(standard_errors), INSPECT,
+     "Compute standard errors of the weights of a journal's model."},
+    {"influence", 0, "KEY|NUMBER", "", KEEPFIT_TEXT, AT(influence), INSPECT,
+     "What the model of a journal would be without the point that has this key, or came as that one, from 1."},
+    {"csv", 0, "", "false", KEEPFIT_FLAG, AT(csv), INSPECT,
+     "Print the weights as CSV: name,class,weight,error,robust_error."},
     {"log", 0, "", "false", KEEPFIT_FLAG, AT(log), GENERATE,
      "An event log instead: payments with times, categories, blanks, notes, and a label (ok, fraud; with --loss "
      "softmax "

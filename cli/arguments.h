@@ -46,9 +46,10 @@ struct arguments {
     int word_count;
 
     const char *model, *trace, *trace_stages, *out, *methods, *output, *config, *order, *completion, *data, *resume,
-        *to, *class_name;
-    bool follow_model, acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick, log;
-    uint64_t save_every, runs, rows, features, nnz, classes;
+        *to, *class_name, *influence;
+    bool follow_model, acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick,
+        standard_errors, csv, log;
+    uint64_t save_every, runs, rows, features, nnz, classes, explain;
     double noise, drift;
 };
 

@@ -37,7 +37,8 @@ static const struct command commands[] = {
      "report, on any number of threads.",
      "keepfit reproduce all --data DIR --out reproduction", "seed threads", run_reproduce},
     {"inspect", INSPECT, "MODEL|DIR|CHECKPOINT", 1, 1, "what a model file, a journal or a checkpoint holds",
-     "Prints what a model file, a journal's folder or a checkpoint holds; --weights prints every weight of a model.",
+     "Prints what a model file, a journal's folder or a checkpoint holds; --weights prints every weight of a model, "
+     "--influence what a journal's model would be without one of its points.",
      "keepfit inspect --json --weights a.kf", "", run_inspect},
     {"verify", VERIFY, "DIR|MODEL|CHECKPOINT", 1, 1, "check every byte of a journal, a model or a checkpoint",
      "Reads everything and checks it. What is damaged is named with its place, and the exit code is 4. Nothing is "

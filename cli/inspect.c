@@ -2,19 +2,24 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "explained.h"
 #include "toolkit/output.h"
 #include "stored.h"
 
-/* names may be NULL: the rows are numbered. */
-static void print_rows(const double *weights, const char *const *names, size_t rows, size_t columns)
+/* names may be NULL: the rows are numbered; errors: of the model whose weights they are, or NULL. */
+static void print_rows(const double *weights, const char *const *names, size_t rows, size_t columns,
+                       const keepfit_model *errors)
 {
     for (size_t f = 0; f < rows; f++) {
         if (names)
             plain_text(stdout, names[f]);
         else
             printf("%zu", f + 1);
-        for (size_t k = 0; k < columns; k++)
+        for (size_t k = 0; k < columns; k++) {
             printf(" %.17g", weights[f * columns + k]);
+            if (errors)
+                explained_error(errors, f, k);
+        }
         putchar('\n');
     }
 }
@@ -64,31 +69,74 @@ static void print_text(const keepfit_model *stored, bool weights)
     if (model->hidden)
         printf("  hidden    %zu units\n", model->hidden);
     print_numbers("  intercept", model->intercepts, model->outputs);
+    for (size_t k = 0; weights && k < model->outputs; k++)
+        explained_error(stored, KEEPFIT_INTERCEPT, k);
     print_names(model, &schema);
     putchar('\n');
     if (weights && model->hidden) {
         print_numbers("hidden intercepts", model->hidden_intercepts, model->hidden);
         printf("\nhidden weights, a feature a line\n");
-        print_rows(model->hidden_weights, names, model->features, model->hidden);
+        print_rows(model->hidden_weights, names, model->features, model->hidden, NULL);
         printf("weights, a hidden unit a line\n");
     }
     if (weights)
-        print_rows(model->weights, model->hidden ? NULL : names, stored_last_inputs(model), model->outputs);
+        print_rows(model->weights, model->hidden ? NULL : names, stored_last_inputs(model), model->outputs, stored);
+}
+
+static void print_model(const struct arguments *arguments, const keepfit_model *model)
+{
+    if (arguments->csv)
+        explained_weights_csv(model);
+    else if (arguments->json)
+        stored_model_json(stdout, model, arguments->weights);
+    else
+        print_text(model, arguments->weights);
 }
 
 static int inspect_model(const struct arguments *arguments)
 {
     keepfit_model *model = NULL;
     keepfit_error error = {.struct_size = sizeof error};
+    if (arguments->influence || arguments->standard_errors)
+        return fail(EXIT_USAGE, "%s: --%s needs a journal, which has the points", arguments->positional[0],
+                    arguments->influence ? "influence" : "standard-errors");
     keepfit_status status = stored_model(arguments->positional[0], arguments->options, &model, &error);
     if (status != KEEPFIT_OK)
         return fail_status(status, message_of(&error).text);
-    if (arguments->json)
-        stored_model_json(stdout, model, arguments->weights);
+    keepfit_description about = {.struct_size = sizeof about};
+    keepfit_model_describe(model, &about);
+    int code = EXIT_DONE;
+    if (arguments->csv && about.hidden)
+        code = fail(EXIT_USAGE, "--csv: a network has layers of weights; take --json");
     else
-        print_text(model, arguments->weights);
+        print_model(arguments, model);
     keepfit_model_free(model);
-    return EXIT_DONE;
+    return code;
+}
+
+/* The model of a journal, with its standard errors. */
+static int inspect_errors(const struct arguments *arguments)
+{
+    keepfit_fit *fit = NULL;
+    keepfit_model *model = NULL;
+    keepfit_error error = {.struct_size = sizeof error};
+    keepfit_status status = keepfit_journal_fit(arguments->positional[0], arguments->options, &fit, &error);
+    if (status != KEEPFIT_OK)
+        return fail_status(status, message_of(&error).text);
+    status = keepfit_fit_model(fit, &model);
+    if (status == KEEPFIT_OK)
+        status = keepfit_fit_standard_errors(fit, model);
+    int code = status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(keepfit_fit_error(fit)).text);
+    if (code == EXIT_DONE && strcmp(keepfit_options_get(keepfit_fit_options(fit), "scale"), "none") != 0)
+        code = fail(EXIT_USAGE,
+                    "%s: its rows were scaled (--scale), and the journal alone has no errors of what the "
+                    "weights of unscaled rows would be",
+                    arguments->positional[0]);
+    if (code == EXIT_DONE)
+        print_model(arguments, model);
+    keepfit_model_free(model);
+    keepfit_fit_free(fit);
+    return code;
 }
 
 static void print_journal_names_json(const keepfit_schema *schema)
@@ -203,7 +251,11 @@ int run_inspect(struct arguments *arguments)
 {
     switch (stored_kind(arguments->positional[0])) {
     case STORED_JOURNAL:
-        return inspect_journal(arguments);
+        if (arguments->influence)
+            return explained_influence(arguments->positional[0], arguments->influence, arguments->json);
+        if (arguments->standard_errors)
+            return inspect_errors(arguments);
+        return arguments->weights || arguments->csv ? inspect_model(arguments) : inspect_journal(arguments);
     case STORED_CHECKPOINT:
         return inspect_checkpoint(arguments);
     default:

@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "toolkit/output.h"
+#include "explained.h"
 #include "predict_columns.h"
 #include "stored.h"
 #include "taken.h"
@@ -135,7 +136,7 @@ static int predict_row(struct predicting *predicting, const keepfit_point *point
     keepfit_status status = predictor_run(&predicting->predictor, &point->row);
     if (status != KEEPFIT_OK)
         return fail_status(status, "");
-    predict_columns_row(&predicting->columns, &predicting->predictor);
+    predict_columns_row(&predicting->columns, &predicting->predictor, &point->row);
     if (predicting->arguments->score)
         score_row(predicting, point->target);
     return EXIT_DONE;
@@ -153,7 +154,7 @@ static int predict_all(struct predicting *predicting)
         if (predicting->arguments->follow_model)
             follow_model(predicting);
         if (skipped)
-            predict_columns_row(&predicting->columns, NULL);
+            predict_columns_row(&predicting->columns, NULL, NULL);
         else
             code = predict_row(predicting, &point);
         if (code == EXIT_DONE && ferror(stdout))
@@ -262,6 +263,9 @@ int run_predict(struct arguments *arguments)
     if (code == EXIT_DONE)
         code =
             predict_columns_make(&predicting.columns, arguments->output, arguments->class_name, &predicting.predictor);
+    predicting.columns.explain = arguments->explain;
+    if (code == EXIT_DONE)
+        code = explained_check(&predicting.predictor, arguments->explain);
     if (code == EXIT_DONE)
         code = open_rows(&predicting);
     if (code == EXIT_DONE)

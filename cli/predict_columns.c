@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "explained.h"
 #include "toolkit/output.h"
 #include "stored.h"
 
@@ -213,7 +214,7 @@ static void print_names(const struct predict_columns *columns, const char *kind,
 /* One column of its own, asked for alone, needs no name. */
 static bool is_bare(const struct predict_columns *columns)
 {
-    if (columns->kind_count > 1)
+    if (columns->kind_count > 1 || columns->explain)
         return false;
     return columns->kinds[0] == COLUMN_PROBABILITY ? columns->one
            : columns->kinds[0] == COLUMN_SCORES    ? columns->outputs == 1
@@ -237,6 +238,8 @@ void predict_columns_head(const struct predict_columns *columns)
                                                        : "margin",
                   stdout);
         }
+    if (columns->explain)
+        explained_head(columns->explain);
     putchar('\n');
 }
 
@@ -276,7 +279,8 @@ static void print_each(const struct predict_columns *columns, const struct predi
     }
 }
 
-void predict_columns_row(const struct predict_columns *columns, const struct predictor *predictor)
+void predict_columns_row(const struct predict_columns *columns, const struct predictor *predictor,
+                         const keepfit_row *row)
 {
     size_t printed = 0;
     for (size_t k = 0; k < columns->kind_count; k++)
@@ -298,5 +302,7 @@ void predict_columns_row(const struct predict_columns *columns, const struct pre
             print_number(predictor ? predictor->prediction.margin : NAN, &printed);
             break;
         }
+    if (columns->explain)
+        explained_row(predictor, row, columns->explain);
     putchar('\n');
 }

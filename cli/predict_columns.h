@@ -30,7 +30,8 @@ struct predict_columns {
     char **classes; /* those that have columns, as people call them */
     size_t *place;  /* where the model has them; its number of classes: nowhere */
     size_t class_count;
-    size_t outputs; /* scores a row */
+    size_t outputs;   /* scores a row */
+    uint64_t explain; /* so many contributions behind them */
 };
 
 /* Reads what was asked for, "label,scores" and a class or NULL; an exit code. */
@@ -45,6 +46,7 @@ void predict_columns_free(struct predict_columns *columns);
 /* A line of names, where there are several columns. */
 void predict_columns_head(const struct predict_columns *columns);
 /* A line; NULL: the row was skipped. */
-void predict_columns_row(const struct predict_columns *columns, const struct predictor *predictor);
+void predict_columns_row(const struct predict_columns *columns, const struct predictor *predictor,
+                         const keepfit_row *row);
 
 #endif

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stored.h"
 
+#include "explained.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
@@ -143,6 +145,8 @@ void stored_model_json(FILE *file, const keepfit_model *stored, bool weights)
     print_array(file, "intercepts", model->intercepts, model->outputs);
     if (weights)
         print_array(file, "weights", model->weights, stored_last_inputs(model) * model->outputs);
+    if (weights)
+        explained_errors_json(file, stored);
     if (model->hidden)
         print_array(file, "hidden_intercepts", model->hidden_intercepts, model->hidden);
     if (weights && model->hidden)

@@ -8,6 +8,11 @@ int train_save(struct training *training)
     keepfit_model *model = NULL;
     keepfit_error error = {.message = ""};
     keepfit_status status = keepfit_fit_model(training->fit, &model);
+    if (status == KEEPFIT_OK && training->arguments->standard_errors &&
+        (status = keepfit_fit_standard_errors(training->fit, model)) != KEEPFIT_OK) {
+        keepfit_model_free(model);
+        return fail_status(status, message_of(keepfit_fit_error(training->fit)).text);
+    }
     if (status == KEEPFIT_OK)
         status = keepfit_model_unscale(model, training->stream, &error);
     if (status == KEEPFIT_OK)

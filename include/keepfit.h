@@ -403,6 +403,28 @@ KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimensio
 /* The model as it is now, a copy that outlives the fit. */
 KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **model);
 
+/* What the curvature at the model says besides. All of it costs a pass over the points and a factor of a matrix of as many rows as there
+ * are coordinates, at most 1500, changes nothing, and is KEEPFIT_USAGE for networks, in domains, and where that matrix is singular. */
+
+/* Gives a model that keepfit_fit_model has just made the standard errors of its weights (docs/explained.md); its file keeps them. */
+KEEPFIT_API keepfit_status keepfit_fit_standard_errors(keepfit_fit *fit, keepfit_model *model);
+
+/* What the model would be without one of the points that are present: one step of Newton's from it on the objective of the others, which is
+ * exact for squared loss. */
+typedef struct keepfit_influence {
+    size_t struct_size;
+    uint64_t arrival; /* of the point */
+    size_t features, outputs;
+    const double *intercepts, *weights;    /* [outputs], [features][outputs]: how they would change */
+    const double *scores, *scores_without; /* [outputs]: of the point's own row */
+    double loss, loss_without;             /* of its own row and target */
+    double leverage; /* the share of the point's own score that it decides itself: from 0 to outputs */
+    double
+        distance; /* how far the model would go, in standard errors: the root of d'Hd, H the Hessian of the sum of all */
+} keepfit_influence;
+/* index: as in keepfit_fit_remove. */
+KEEPFIT_API keepfit_status keepfit_fit_influence(keepfit_fit *fit, uint64_t index, keepfit_influence *influence);
+
 /* ---- 4. Models ---- */
 
 typedef struct keepfit_prediction {
@@ -434,6 +456,25 @@ typedef struct keepfit_description {
 } keepfit_description;
 KEEPFIT_API void keepfit_model_describe(const keepfit_model *model, keepfit_description *description);
 KEEPFIT_API void keepfit_model_schema(const keepfit_model *model, keepfit_schema *schema);
+
+/* The standard error of a weight, or of the intercept of an output; robust: without the assumption that the loss says how the
+ * targets are distributed. NaN: there is none of that kind. False: the model has none at all, or no such weight. */
+#define KEEPFIT_INTERCEPT UINT64_MAX
+KEEPFIT_API bool keepfit_model_standard_errors(const keepfit_model *model, bool robust, uint64_t feature, size_t output,
+                                               double *error);
+
+/* What a score is made of: contribution = weight * value. Of several outputs, weights less their mean over the outputs, since only the
+ * differences of scores count. */
+typedef struct keepfit_contribution {
+    uint32_t feature;
+    double value, weight, contribution;
+} keepfit_contribution;
+
+/* The `most` largest contributions of a row to the score of an output, largest first, into an array with room for them; *count of them
+ * are there. The score (of several outputs: less the mean of all) is *intercept + the contributions + *rest. KEEPFIT_USAGE for a network. */
+KEEPFIT_API keepfit_status keepfit_model_explain(const keepfit_model *model, const keepfit_row *row, size_t output,
+                                                 size_t most, keepfit_contribution *contributions, size_t *count,
+                                                 double *intercept, double *rest);
 
 /* The probability of each class, description.classes numbers, in the order of description.labels, from a row's scores;
  * KEEPFIT_USAGE where the loss has none. */
@@ -645,6 +686,10 @@ KEEPFIT_API void keepfit_journal_close(keepfit_journal *journal);
  * the factors are not in it. */
 KEEPFIT_API keepfit_status keepfit_journal_model(const char *folder, const keepfit_options *options,
                                                  keepfit_model **model, keepfit_error *error);
+
+/* The fit itself, to be looked at: it takes no points, and loses none (KEEPFIT_USAGE). */
+KEEPFIT_API keepfit_status keepfit_journal_fit(const char *folder, const keepfit_options *options, keepfit_fit **fit,
+                                               keepfit_error *error);
 
 /* Cuts off a torn tail and removes spoilt checkpoints. Never touches a sound record, and refuses a journal that is damaged
  * otherwise. */

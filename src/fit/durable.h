@@ -48,6 +48,12 @@ keepfit_status kf_durable_create(keepfit_fit *fit, keepfit_error *error); /* mak
 void kf_durable_start_segment(keepfit_fit *fit);                          /* new rows lie in memory until it is full */
 struct kf_place kf_durable_place(const struct kf_record *record); /* its row where it lies, its target as it came */
 
+/* The records behind the checkpoint are being run again. */
+static inline bool kf_durable_replays(const keepfit_fit *fit)
+{
+    return fit->durable && fit->durable->replaying;
+}
+
 /* When point j came. */
 uint64_t kf_fit_arrival(const keepfit_fit *fit, size_t j);
 

@@ -210,6 +210,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->last_row.indices);
     free(fit->account.classes.seen);
     free(fit->account.validation);
+    free(fit->measured.influence);
     kf_centres_free(&fit->centring.centres);
     kf_durable_close(fit->durable); /* rows lie in it */
     kf_archive_free(&fit->snapshot);
@@ -466,6 +467,8 @@ keepfit_status kf_fit_ready(keepfit_fit *fit)
         fit->error = fit->death;
     else
         kf_error_clear(&fit->error);
+    if (fit->options->looking && !kf_durable_replays(fit))
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "the fit of a journal that is looked at is only there to be read");
     return fit->death.status;
 }
 

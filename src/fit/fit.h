@@ -102,7 +102,9 @@ struct kf_account {
 
 /* Measurements, made when first asked for (read.c). */
 struct kf_measured {
-    double *x, *sum; /* the optimum, and the gradient sum there */
+    double *x, *sum;   /* the optimum, and the gradient sum there */
+    double *influence; /* as it was last given out */
+    size_t influence_capacity;
     struct kf_optimum optimum;
 };
 

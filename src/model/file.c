@@ -2,16 +2,19 @@
  *
  *   offset  bytes  content, numbers little-endian
  *   0       8      magic "keepfitM"
- *   8       4      version: 1, 2 for a network, 3 for either with names, or 4 with the types of columns, too
+ *   8       4      version: 1, 2 for a network, 3 for either with names, 4 with the types of columns, too, or 5 with standard errors
  *   12      4      CRC-32C of everything from offset 16 to the end
  *   16      8      length of everything from offset 24 to the end
  *   24             texts, each 2 bytes of length and that many bytes: loss, method, domain, scale, library version
  *                  4 doubles: lambda, epsilon, bias, delta
  *                  1 byte: rows are scaled to unit norm (0 or 1)
- *                  5 x 8 bytes: stages, fo, features, outputs, classes; versions 2 to 4: 8 more: hidden
- *                  versions 3, 4: 8 bytes of length, and so many of names (kf_schema_archive in src/base/schema.c)
+ *                  5 x 8 bytes: stages, fo, features, outputs, classes; from version 2 on 8 more: hidden
+ *                  from version 3 on: 8 bytes of length, and so many of names (kf_schema_archive in src/base/schema.c);
+ *                  only in version 5 may there be none
  *                  doubles: labels[classes], intercepts[outputs], weights[features][outputs]
  *                  a network: weights[hidden][outputs], hidden intercepts[hidden], hidden weights[features][hidden]
+ *                  version 5: standard errors, plain and then robust, of intercepts[outputs] and weights[features][outputs],
+ *                  -1 for one that there is not
  *
  * Texts hold no NUL and doubles are finite. Anything else, another length, version or checksum, or a leftover is refused, so a
  * damaged file is never half believed, and what is accepted is written again as the same bytes. A model is written whole or
@@ -31,6 +34,7 @@ static const char magic[8] = {'k', 'e', 'e', 'p', 'f', 'i', 't', 'M'};
 #define VERSION_NETWORK 2
 #define VERSION_NAMES 3
 #define VERSION_TYPES 4
+#define VERSION_ERRORS 5
 #define HEAD 24
 
 /* Writing into memory */
@@ -78,6 +82,10 @@ static void put_reals(struct bytes *bytes, const double *reals, size_t count)
 static void put_names(struct bytes *bytes, const keepfit_model *model)
 {
     struct kf_archive archive = {0};
+    if (kf_schema_is_empty(&model->schema)) {
+        put_number(bytes, 0, 8);
+        return;
+    }
     kf_schema_archive((struct kf_schema *)(uintptr_t)&model->schema, &archive); /* which only reads it */
     bytes->failed |= archive.status != KEEPFIT_OK;
     put_number(bytes, archive.count, 8);
@@ -92,6 +100,8 @@ static bool has_names(const keepfit_model *model)
 
 static uint64_t version_of(const keepfit_model *model)
 {
+    if (model->errors)
+        return VERSION_ERRORS;
     if (has_names(model))
         return model->schema.columns ? VERSION_TYPES : VERSION_NAMES;
     return model->hidden ? VERSION_NETWORK : VERSION_LINEAR;
@@ -107,15 +117,17 @@ static void put_model(struct bytes *bytes, const keepfit_model *model)
     const uint64_t counts[] = {model->stages, model->fo, model->features, model->outputs, model->classes};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         put_number(bytes, counts[k], 8);
-    if (model->hidden || has_names(model))
+    if (version_of(model) >= VERSION_NETWORK)
         put_number(bytes, model->hidden, 8);
-    if (has_names(model))
+    if (version_of(model) >= VERSION_NAMES)
         put_names(bytes, model);
     put_reals(bytes, model->labels, model->classes);
     put_reals(bytes, model->intercepts, model->outputs);
     put_reals(bytes, model->weights, kf_model_inputs(model) * model->outputs);
     put_reals(bytes, model->hidden_intercepts, model->hidden);
     put_reals(bytes, model->hidden_weights, model->features * model->hidden);
+    if (model->errors)
+        put_reals(bytes, model->errors, kf_model_errors(model));
 }
 
 unsigned char *kf_model_encode(const keepfit_model *model, size_t *count)
@@ -234,12 +246,15 @@ static bool takes(uint64_t *left, uint64_t rows, uint64_t columns)
 }
 
 /* Whether the arrays of a model with these counts are just what is left of the file. */
-static bool sizes_fit(const keepfit_model *model, const struct cursor *cursor)
+static bool sizes_fit(const keepfit_model *model, uint64_t version, const struct cursor *cursor)
 {
     uint64_t room = (uint64_t)(cursor->end - cursor->at), left = room / 8;
     return room % 8 == 0 && model->outputs > 0 && takes(&left, model->classes, 1) && takes(&left, model->outputs, 1) &&
            takes(&left, kf_model_inputs(model), model->outputs) && takes(&left, model->hidden, 1) &&
-           takes(&left, model->features, model->hidden) && left == 0;
+           takes(&left, model->features, model->hidden) &&
+           (version != VERSION_ERRORS ||
+            (takes(&left, 2, model->outputs) && takes(&left, model->features, 2 * model->outputs))) &&
+           left == 0;
 }
 
 static keepfit_status fail_damaged(keepfit_error *error, const char *name)
@@ -247,13 +262,15 @@ static keepfit_status fail_damaged(keepfit_error *error, const char *name)
     return kf_fail(error, KEEPFIT_CORRUPT, "%s: the model is damaged (its parts do not fit together)", name);
 }
 
-static void take_names(struct cursor *cursor, struct kf_schema *schema)
+static void take_names(struct cursor *cursor, bool may_lack, struct kf_schema *schema)
 {
     uint64_t count = take_number(cursor, 8);
     if (count > (uint64_t)(cursor->end - cursor->at)) {
         cursor->failed = true;
         return;
     }
+    if (count == 0 && may_lack)
+        return;
     struct kf_archive archive = kf_archive_to_read(cursor->at, (size_t)count);
     kf_schema_archive(schema, &archive);
     kf_archive_require(&archive, archive.at == archive.count && !kf_schema_is_empty(schema));
@@ -284,13 +301,25 @@ static bool take_fixed(struct cursor *cursor, uint64_t version, keepfit_model *f
     fixed->classes = take_number(cursor, 8);
     fixed->hidden = version == VERSION_LINEAR ? 0 : take_number(cursor, 8);
     if (version >= VERSION_NAMES)
-        take_names(cursor, &fixed->schema);
-    cursor->failed |= (version == VERSION_TYPES) != (fixed->schema.columns > 0) || fixed->schema.more ||
-                      (version == VERSION_TYPES && fixed->schema.features > fixed->features);
+        take_names(cursor, version == VERSION_ERRORS, &fixed->schema);
+    bool typed = fixed->schema.columns > 0;
+    cursor->failed |= (version != VERSION_ERRORS && (version == VERSION_TYPES) != typed) || fixed->schema.more ||
+                      (typed && fixed->schema.features > fixed->features);
     bool network = version == VERSION_NETWORK || (version >= VERSION_NAMES && fixed->hidden > 0);
     return !cursor->failed && fixed->loss && unit_rows <= 1 && network == (fixed->loss->network != NULL) &&
            network == (fixed->hidden > 0) && counts_fit(fixed->loss, fixed->outputs, fixed->classes) &&
-           sizes_fit(fixed, cursor);
+           (version != VERSION_ERRORS || !network) && sizes_fit(fixed, version, cursor);
+}
+
+static void take_errors(struct cursor *cursor, keepfit_model *model)
+{
+    size_t count = kf_model_errors(model);
+    model->errors = kf_allocate_numbers(count);
+    cursor->memory_failed |= !model->errors;
+    for (size_t k = 0; k < count && model->errors; k++) {
+        model->errors[k] = take_real(cursor);
+        cursor->failed |= model->errors[k] < 0 && model->errors[k] != KF_MODEL_NO_ERROR;
+    }
 }
 
 static keepfit_status take_model(struct cursor *cursor, uint64_t version, const char *name, keepfit_model **model,
@@ -316,6 +345,12 @@ static keepfit_status take_model(struct cursor *cursor, uint64_t version, const 
     take_reals(cursor, made->weights, kf_model_inputs(made) * made->outputs);
     take_reals(cursor, made->hidden_intercepts, made->hidden);
     take_reals(cursor, made->hidden_weights, made->features * made->hidden);
+    if (version == VERSION_ERRORS)
+        take_errors(cursor, made);
+    if (cursor->memory_failed) {
+        keepfit_model_free(made);
+        return kf_fail_memory(error);
+    }
     if (cursor->failed) {
         keepfit_model_free(made);
         return fail_damaged(error, name);
@@ -331,7 +366,7 @@ keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const c
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: is not a keepfit model", name);
     struct cursor cursor = {.at = bytes + sizeof magic, .end = bytes + count};
     uint64_t version = take_number(&cursor, 4), checksum = take_number(&cursor, 4);
-    if (version < VERSION_LINEAR || version > VERSION_TYPES)
+    if (version < VERSION_LINEAR || version > VERSION_ERRORS)
         return kf_fail(error, KEEPFIT_CORRUPT, "%s: model format %llu is not known to this version", name,
                        (unsigned long long)version);
     if (checksum != kf_crc32c(0, cursor.at, (size_t)(cursor.end - cursor.at)) ||

@@ -44,6 +44,7 @@ void keepfit_model_free(keepfit_model *model)
         free(model->weights);
         free(model->hidden_intercepts);
         free(model->hidden_weights);
+        free(model->errors);
         kf_schema_free(&model->schema);
         free(model);
     }
@@ -81,6 +82,19 @@ void keepfit_model_schema(const keepfit_model *model, keepfit_schema *schema)
 {
     const keepfit_schema shown = kf_schema_show(&model->schema);
     KF_GIVE(schema, &shown);
+}
+
+bool keepfit_model_standard_errors(const keepfit_model *model, bool robust, uint64_t feature, size_t output,
+                                   double *error)
+{
+    bool intercept = feature == KEEPFIT_INTERCEPT;
+    if (!model->errors || output >= model->outputs || (!intercept && feature >= model->features))
+        return false;
+    size_t row = intercept ? 0 : (size_t)feature + 1;
+    const double *errors = model->errors + (robust ? kf_model_errors(model) / 2 : 0);
+    double found = errors[row * model->outputs + output];
+    *error = found == KF_MODEL_NO_ERROR ? NAN : found;
+    return true;
 }
 
 /* out = scale * (row . weights) + intercepts */
@@ -179,6 +193,20 @@ keepfit_status keepfit_model_probabilities(const keepfit_model *model, const dou
     return KEEPFIT_OK;
 }
 
+/* What shifts add to an intercept has errors that belong together with its own: of the sum nothing is known. */
+static void unscale_errors(keepfit_model *model, const struct kf_scaling *scaling)
+{
+    size_t half = kf_model_errors(model) / 2, columns = model->outputs;
+    for (size_t f = 0; f < model->features && f < scaling->features; f++)
+        for (size_t k = 0; k < 2 * columns; k++) {
+            double *errors = model->errors + k / columns * half, *own = &errors[(f + 1) * columns + k % columns];
+            if (scaling->shift[f] != 0)
+                errors[k % columns] = KF_MODEL_NO_ERROR;
+            if (*own != KF_MODEL_NO_ERROR)
+                *own *= fabs(scaling->factor[f]);
+        }
+}
+
 keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream *stream, keepfit_error *error)
 {
     const struct kf_scaling *scaling = kf_stream_scaling(stream);
@@ -201,5 +229,7 @@ keepfit_status keepfit_model_unscale(keepfit_model *model, const keepfit_stream 
             intercepts[k] += *weight * scaling->shift[f];
             *weight *= scaling->factor[f];
         }
+    if (model->errors)
+        unscale_errors(model, scaling);
     return KEEPFIT_OK;
 }

@@ -18,8 +18,12 @@ struct keepfit_model {
     size_t hidden, outputs, classes; /* hidden: units of a network, otherwise 0 */
     double *labels, *intercepts, *weights;
     double *hidden_intercepts, *hidden_weights; /* [hidden], [features][hidden] */
-    struct kf_schema schema;                    /* what features and classes are called */
+    double *errors; /* standard errors, plain and then robust: [outputs] of intercepts, [features][outputs] of weights;
+                              * NULL: they were not asked for */
+    struct kf_schema schema; /* what features and classes are called */
 };
+
+#define KF_MODEL_NO_ERROR (-1.0) /* in place of an error that there is not */
 
 /* An empty model with room for these numbers; NULL: out of memory. */
 keepfit_model *kf_model_create(uint64_t features, size_t hidden, size_t outputs, size_t classes);
@@ -28,6 +32,12 @@ keepfit_model *kf_model_create(uint64_t features, size_t hidden, size_t outputs,
 static inline uint64_t kf_model_inputs(const keepfit_model *model)
 {
     return model->hidden ? model->hidden : model->features;
+}
+
+/* How many standard errors there are. */
+static inline size_t kf_model_errors(const keepfit_model *model)
+{
+    return 2 * (size_t)(1 + model->features) * model->outputs;
 }
 
 /* keepfit_model_save and keepfit_model_load on any disk. */

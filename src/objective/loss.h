@@ -73,6 +73,9 @@ struct kf_loss {
     /* The largest |slope| for scores within [-score, score] (of the score vector's norm). */
     double (*slope_bound)(double score, double b, double delta);
     bool probabilities;
+    /* The loss is minus the logarithm of a likelihood: 1: as it is; another number: once divided by that many times the variance of the
+     * noise; 0: it is not. */
+    double likelihood;
     /* The third derivative is at most this times the second; infinite where it is not bounded so. */
     double concordance;
     /* Losses of several scores: where these move by s, the second derivative falls to no less than exp(-this (max s - min s)) times what it

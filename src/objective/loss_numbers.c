@@ -56,6 +56,7 @@ const struct kf_loss kf_loss_squared = {
     .curves_of = squared_curves_of,
     .curve_bound = squared_curve_bound,
     .slope_bound = squared_slope_bound,
+    .likelihood = 2,
     .concordance = 0,
 };
 

@@ -77,6 +77,7 @@ const struct kf_loss kf_loss_logistic = {
     .bend = logistic_bend,
     .slope_bound = logistic_slope_bound,
     .probabilities = true,
+    .likelihood = 1,
     .concordance = 1,
     .settled = INFINITY,
 };

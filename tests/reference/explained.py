@@ -148,11 +148,141 @@ def test_drift(folder):
         check(good, "drift alarm: " + name, [said])
 
 
+# ---- standard errors, influence, contributions ----
+
+def covariances(loss, rows, targets, weights, penalty):
+    """The optimum, the plain covariance (None: there is none) and the robust one."""
+    x, hessian = solve(loss, rows, targets, weights, penalty)
+    _, slope, curve = LOSSES[loss]
+    z, inverse = rows @ x, np.linalg.inv(hessian)
+    gradients = rows * (weights * slope(z, targets))[:, None]
+    robust = inverse @ (gradients.T @ gradients) @ inverse
+    plain = inverse if loss == "logistic" else None
+    if loss == "squared":
+        free = np.trace(inverse @ (rows.T * (weights * curve(z, targets))) @ rows)
+        plain = 2 * inverse * (weights * (z - targets) ** 2).sum() / (weights.sum() - free)
+    return x, plain, robust
+
+
+def fit_journal(folder, name, words, text):
+    journal, model, path = (os.path.join(folder, name + end) for end in ("-journal", ".kf", ".csv"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    run("train", *words, "--journal", journal, "--model", model, "--standard-errors", "--quiet", path)
+    return journal, model, path
+
+
+def csv_text(rows, targets, weights):
+    lines = [",".join(["f%d" % (k + 1) for k in range(rows.shape[1])] + ["y", "w"])]
+    lines += [",".join("%.17g" % v for v in [*row, target, weight]) for row, target, weight in zip(rows, targets, weights)]
+    return "\n".join(lines) + "\n"
+
+
+def test_errors(folder, loss, intercept, offset):
+    """offset: a column far from 0, which the fit keeps less its centre."""
+    rows, targets, _ = draw(loss, 400, 3, 11)
+    weights = np.random.default_rng(2).integers(1, 4, len(rows)).astype(float)
+    rows[:, 1] += offset
+    whole = np.column_stack([np.ones(len(rows)), rows]) if intercept else rows
+    penalty = np.array([0.0] * intercept + [LAMBDA] * 3)
+    x, plain, robust = covariances(loss, whole, targets, weights, penalty)
+    words = ["--loss", loss, "--lambda", str(LAMBDA), "--epsilon", "1e-13", "--target", "y", "--weight-column", "w"]
+    name = "%s%s%s" % (loss, ", intercept" * intercept, ", a column at %g" % offset if offset else "")
+    journal, model, _ = fit_journal(folder, name.replace(",", "").replace(" ", ""), words + ["--intercept"] * intercept,
+                                    csv_text(rows, targets, weights))
+    table = list(csv.DictReader(io.StringIO(run("inspect", "--csv", model))))[1 - intercept:]
+    check(near([row["weight"] for row in table], x, 1e-5), name + ": the weights are NumPy's", [table, x])
+    if plain is None:
+        check(all(row["error"] == "" for row in table), name + ": no errors without a likelihood", [table])
+    else:
+        check(near([row["error"] for row in table], np.sqrt(np.diag(plain)), 1e-4), name + ": standard errors are NumPy's",
+              [table, np.sqrt(np.diag(plain))])
+    check(near([row["robust_error"] for row in table], np.sqrt(np.diag(robust)), 1e-4), name + ": robust ones are NumPy's",
+          [table, np.sqrt(np.diag(robust))])
+    again = run("inspect", "--csv", "--standard-errors", journal)
+    check(again == run("inspect", "--csv", model), name + ": the journal gives the same", [again])
+    said = json.loads(run("inspect", "--weights", "--json", model))
+    check(near(said["robust_intercept_errors"] * intercept + said["robust_errors"], np.sqrt(np.diag(robust)), 1e-4),
+          name + ": JSON has them", [said])
+    for number in (1, 17, 400):
+        stays = np.arange(len(rows)) != number - 1
+        without, _ = solve(loss, whole[stays], targets[stays], weights[stays], penalty, x)
+        said = json.loads(run("inspect", "--influence", str(number), "--json", journal))
+        change = {part["name"]: part["change"] for part in said["changes"]}
+        ours = [change["(intercept)"]] * intercept + [change["f%d" % (k + 1)] for k in range(3)]
+        # squared: exact; otherwise one step of Newton's, whose error is of the second order
+        tolerance = 0.05 if loss != "squared" else 1e-3 if offset else 1e-5  # NumPy's own rounding beside 1e5
+        scale = np.abs(without - x).max()
+        check(np.abs(ours - (without - x)).max() <= tolerance * scale + 1e-7 and
+              abs(said["scores_without"][0] - whole[number - 1] @ without) <= tolerance * abs(whole[number - 1] @ (without - x)) + 1e-6,
+              "%s: without point %d the model is that" % (name, number), [ours, without - x, said["scores_without"]])
+
+
+def test_softmax_errors(folder):
+    """Three classes with free intercepts, which may all move together: differences are what has errors."""
+    source = np.random.default_rng(4)
+    rows, classes, total = source.normal(size=(300, 2)), 3, 300
+    labels = np.argmax(rows @ source.normal(size=(2, classes)) + source.gumbel(size=(300, classes)), axis=1)
+    text = "f1,f2,y\n" + "".join("%.17g,%.17g,%d\n" % (*row, label) for row, label in zip(rows, labels))
+    _, model, _ = fit_journal(folder, "softmax", ["--loss", "softmax", "--intercept", "--lambda", str(LAMBDA), "--epsilon",
+                                                  "1e-12", "--target", "y"], text)
+    table = list(csv.DictReader(io.StringIO(run("inspect", "--csv", model))))
+    order = [row["class"] for row in table[:classes]]
+    whole = np.column_stack([np.ones(total), rows])
+    x = np.array([float(row["weight"]) for row in table]).reshape(3, classes)
+    scores = whole @ x
+    shares = np.exp(scores - scores.max(axis=1)[:, None])
+    shares /= shares.sum(axis=1)[:, None]
+    hits = np.array([[str(label) == name for name in order] for label in labels])
+    hessian, meat = np.zeros((9, 9)), np.zeros((9, 9))
+    for row, share, hit in zip(whole, shares, hits):
+        hessian += np.kron(np.outer(row, row), np.diag(share) - np.outer(share, share))
+        gradient = np.kron(row, share - hit)
+        meat += np.outer(gradient, gradient)
+    hessian += np.diag([0.0] * classes + [2 * LAMBDA * total] * 6)
+    inverse = np.linalg.pinv(hessian, rcond=1e-10)
+    check(near([row["error"] for row in table], np.sqrt(np.diag(inverse)), 1e-3), "softmax: standard errors are NumPy's",
+          [table, np.sqrt(np.diag(inverse))])
+    check(near([row["robust_error"] for row in table], np.sqrt(np.diag(inverse @ meat @ inverse)), 1e-3),
+          "softmax: robust ones are NumPy's", [table])
+    explained = list(csv.DictReader(io.StringIO(run("predict", "--explain", "2", "--output", "label,scores", model,
+                                                    os.path.join(folder, "softmax.csv")))))
+    apart = x - x.mean(axis=1)[:, None]
+    good = True
+    for row, line in zip(whole, explained):
+        theirs = apart[:, order.index(line["label"])] * row
+        ours = {line["feature_%d" % k]: float(line["contribution_%d" % k]) for k in (1, 2)}
+        good &= near([float(line["intercept"]), ours["f1"], ours["f2"], float(line["rest"])], [*theirs, 0], 1e-9)
+    check(good and len(explained) == total, "softmax: contributions are weights, less their mean, times values", explained[:3])
+
+
+def test_explain(folder):
+    rows, targets, weights = draw("logistic", 60, 5, 9)
+    _, model, path = fit_journal(folder, "explain", ["--loss", "logistic", "--lambda", str(LAMBDA), "--intercept", "--target", "y",
+                                                     "--weight-column", "w"], csv_text(rows, targets, weights))
+    said = json.loads(run("inspect", "--weights", "--json", model))
+    coefficients, good = np.array(said["weights"]), True
+    lines = list(csv.DictReader(io.StringIO(run("predict", "--explain", "3", "--output", "scores", model, path))))
+    for row, line in zip(rows, lines):
+        parts = coefficients * row
+        order = np.argsort(-np.abs(parts))
+        good &= [line["feature_%d" % (k + 1)] for k in range(3)] == ["f%d" % (f + 1) for f in order[:3]]
+        good &= near([float(line["contribution_%d" % (k + 1)]) for k in range(3)], parts[order[:3]], 1e-12)
+        good &= near([float(line["intercept"]), float(line["rest"])], [said["intercepts"][0], parts[order[3:]].sum()], 1e-9)
+        good &= near([float(line["score"])], [parts.sum() + said["intercepts"][0]], 1e-9)
+    check(good and len(lines) == 60, "the largest contributions of each row, and what they leave", lines[:3])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for loss in ("logistic", "squared"):
             test_validation(folder, loss)
         test_drift(folder)
+        for loss in LOSSES:
+            for intercept, offset in ((False, 0), (True, 0), (True, 1e5)):
+                test_errors(folder, loss, intercept, offset)
+        test_softmax_errors(folder)
+        test_explain(folder)
     print("1..%d" % count)
     return 1 if failures else 0
 
