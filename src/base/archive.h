@@ -21,6 +21,8 @@
 #define KF_VERSION_WITH_KEYS 9
 /* And what the predictions of progressive validation were like. */
 #define KF_VERSION_WITH_VALIDATION 10
+/* And the inverse that several classes share. */
+#define KF_VERSION_WITH_SHARED 11
 
 struct kf_archive {
     bool reading;

@@ -13,8 +13,8 @@
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h); from 8 on sums go by
  * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order; 9 has
- * the keys of points; 10 what predictions were like (validation.h). */
-#define SNAPSHOT_VERSION 10 /* safety: the format */
+ * the keys of points; 10 what predictions were like (validation.h); 11 the inverse that classes share (optimum/shared_inverse.h). */
+#define SNAPSHOT_VERSION 11 /* safety: the format */
 #define NAME_ROOM 64        /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)

@@ -139,6 +139,7 @@ void kf_hold_forget(struct kf_task *task, void *state)
     struct kf_hold *hold = state;
     (void)task;
     kf_certificate_forget(&hold->certificate);
+    kf_shared_inverse_forget(&hold->products.shared);
     kf_spread_forget(&hold->spread);
 }
 
@@ -146,6 +147,8 @@ void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archi
 {
     struct kf_hold *hold = state;
     kf_certificate_archive(task, &hold->certificate, archive);
+    if (archive->version >= KF_VERSION_WITH_SHARED && kf_products_suit(&task->problem))
+        kf_shared_inverse_archive(&hold->products.shared, archive);
     if (!kf_is_limited(&task->problem))
         return;
     kf_task_archive_vector(task, archive, &hold->direction);

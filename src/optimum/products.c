@@ -20,10 +20,12 @@ struct solve {
     double *mean;   /* that, a number a slot; 0 where none are free */
     double trace;   /* the trace of H's part of one class, in the same way */
     double *scores; /* of one point */
+    const struct kf_shared_inverse *shared; /* what the rounds go by; NULL: the diagonal */
 };
 
 void kf_products_free(struct kf_products *products)
 {
+    kf_shared_inverse_free(&products->shared);
     free(products->work);
     *products = (struct kf_products){0};
 }
@@ -144,10 +146,15 @@ static double centred(const struct solve *solve, const double *gradient, size_t 
     return gradient[slot * outputs + k] - (solve->mean[slot] != 0 ? solve->mean[slot] * gradient[k] : 0);
 }
 
-/* bent = what the preconditioner makes of the residual: the diagonal's inverse, rows being less their mean. Returns their product. */
+/* bent = what the preconditioner makes of the residual: the inverse that classes share, or that of the diagonal, rows being
+ * less their mean. Returns their product. */
 static double precondition(const struct solve *solve)
 {
     const struct kf_objective *objective = &solve->task->problem.objective;
+    if (solve->shared) {
+        kf_shared_inverse_times(solve->shared, objective, solve->residual, solve->bent);
+        return kf_dot(kf_dimension(objective), solve->residual, solve->bent);
+    }
     size_t outputs = objective->outputs, from = objective->free ? 1 : 0;
     double *out = solve->bent, *of_slot = solve->scores;
     for (size_t slot = 0; slot < objective->slots; slot++) {
@@ -193,11 +200,13 @@ static double measure(const struct solve *solve, const double *gradient)
     return length * length;
 }
 
-static void spend(struct kf_products *products, struct kf_task *task)
+static void spend(struct kf_products *products, struct kf_task *task, bool shared)
 {
+    const struct kf_objective *objective = &task->problem.objective;
     double work = (double)task->problem.points.count * kf_cost_bend(&task->problem) +
-                  KF_COST_VECTORS * (double)kf_size(&task->problem);
+                  KF_COST_VECTORS * (double)kf_size(&task->problem) + (shared ? kf_shared_inverse_cost(objective) : 0);
     products->spent += work;
+    products->shared.rent += work;
     kf_spend(&task->stage, work);
 }
 
@@ -208,7 +217,7 @@ static void conjugate_gradients(struct kf_products *products, const struct solve
     size_t size = kf_size(&task->problem);
     double energy = turn(solve, 0);
     for (int round = 0; round < ROUNDS_MOST && energy > 0 && kf_toil_left(task); round++) {
-        spend(products, task);
+        spend(products, task, solve->shared);
         task->stage.products += task->problem.points.count;
         multiply(solve, solve->search, solve->bent);
         double bend = kf_dot(size, solve->search, solve->bent);
@@ -254,8 +263,11 @@ double kf_products_aim(struct kf_products *products, struct kf_task *task, const
                           .flat = work + 3 * size,
                           .mean = work + 4 * size,
                           .scores = work + 4 * size + objective->slots};
-    find_flat(&solve);
-    spend(products, task);
+    solve.shared = kf_shared_inverse_ready(&products->shared, task, slopes) ? &products->shared : NULL;
+    if (!solve.shared || objective->free) {
+        find_flat(&solve);
+        spend(products, task, false);
+    }
     memset(direction, 0, size * sizeof *direction);
     memset(solve.search, 0, size * sizeof *direction);
     for (size_t k = 0; k < size; k++)

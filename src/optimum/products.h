@@ -12,12 +12,13 @@
 #ifndef KF_PRODUCTS_H
 #define KF_PRODUCTS_H
 
-#include "iterate/task.h"
+#include "optimum/shared_inverse.h"
 
 struct kf_products {
     double *work;
     size_t capacity;
     double spent; /* in nominal nanoseconds, since it was last set to 0 */
+    struct kf_shared_inverse shared;
 };
 
 void kf_products_free(struct kf_products *products);
