@@ -17,7 +17,7 @@ demo:
 	@scripts/demo $(BUILD)/keepfit demo
 
 test:
-	@scripts/setup build test python
+	@scripts/setup build test mpi python
 	@scripts/test
 
 # RUNS=40000 is more than a million stages; SEED is the first one.

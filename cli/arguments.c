@@ -323,7 +323,8 @@ static int read_environment(struct arguments *arguments, struct seen *seen)
 /* What other programs of the project, its tests and its scripts read. */
 static bool is_of_project(const char *name)
 {
-    return strcmp(name, "KEEPFIT_COMMAND") == 0 || strncmp(name, "KEEPFIT_TEST_", 13) == 0;
+    return strcmp(name, "KEEPFIT_COMMAND") == 0 || strncmp(name, "KEEPFIT_TEST_", 13) == 0 ||
+           strncmp(name, "KEEPFIT_MPI_", 12) == 0;
 }
 
 /* Whether some command has an option for this variable; otherwise the guess is offered all of them. */

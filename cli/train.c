@@ -8,6 +8,7 @@
 
 #include "toolkit/output.h"
 #include "toolkit/stop.h"
+#include "team.h"
 #include "train_check.h"
 
 #define EARLY_STAGE 100 /* of a live stream, whose end may be far: what looks wrong by then is said */
@@ -308,7 +309,7 @@ static int plan_trace(struct training *training)
     }
     training->tracing = true;
     int code = trace_plan_read(&training->plan, arguments->trace_stages, expected_points(training));
-    if (code == EXIT_DONE && arguments->trace)
+    if (code == EXIT_DONE && arguments->trace && team_writes())
         code = output_open(&training->trace, arguments->trace);
     if (code == EXIT_DONE && training->trace.file)
         trace_write_head(training->trace.file);
@@ -358,6 +359,16 @@ static int open_all(struct training *training)
     return plan_trace(training);
 }
 
+/* A signal ends a team at once, as its ranks could not stop at the same stage. */
+static int join_team(struct training *training)
+{
+    keepfit_error error = {.struct_size = sizeof error};
+    if (training->live && training->arguments->positional_count)
+        return fail(EXIT_USAGE, "a team reads a file that all its ranks see, not a pipe");
+    keepfit_status status = keepfit_options_team(training->arguments->options, cli_team, &error);
+    return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);
+}
+
 int run_train(struct arguments *arguments)
 {
     struct training training = {.arguments = arguments, .max_gap = NAN};
@@ -367,8 +378,11 @@ int run_train(struct arguments *arguments)
         return code;
     training.live = train_is_live(arguments);
     progress_start(&training.progress, arguments->quiet);
-    keepfit_options_stop(arguments->options, stop_watch());
-    code = open_all(&training);
+    code = cli_team ? join_team(&training) : EXIT_DONE;
+    if (!cli_team)
+        keepfit_options_stop(arguments->options, stop_watch());
+    if (code == EXIT_DONE)
+        code = open_all(&training);
     if (code == EXIT_DONE)
         code = push_all(&training);
     if (code == EXIT_DONE)

@@ -1,6 +1,7 @@
 /* What a training leaves on disk, and what it says of that while it runs. */
 #include <stdio.h>
 
+#include "team.h"
 #include "train.h"
 
 int train_save(struct training *training)
@@ -15,7 +16,7 @@ int train_save(struct training *training)
     }
     if (status == KEEPFIT_OK)
         status = keepfit_model_unscale(model, training->stream, &error);
-    if (status == KEEPFIT_OK)
+    if (status == KEEPFIT_OK && team_writes())
         status = keepfit_model_save(model, training->arguments->model, &error);
     keepfit_model_free(model);
     return status == KEEPFIT_OK ? EXIT_DONE : fail_status(status, message_of(&error).text);

@@ -3,7 +3,7 @@
 #ifndef KF_OPTIONS_H
 #define KF_OPTIONS_H
 
-#include "keepfit.h"
+#include "keepfit-team.h"
 
 #define KF_OPTION_COUNT_MAX 64
 #define KF_OPTION_TEXT 32
@@ -63,6 +63,7 @@ struct keepfit_options {
 
     keepfit_stop *stop;       /* see keepfit_options_stop; kept; may be NULL */
     const keepfit_disk *disk; /* see keepfit_options_disk; may be NULL */
+    const keepfit_team *team; /* see keepfit_options_team; may be NULL */
     bool looking;             /* the journal is only looked at: not locked, and nothing is written */
     bool given[KF_OPTION_COUNT_MAX];
     char text[KF_OPTION_COUNT_MAX]

@@ -10,6 +10,7 @@
 
 static const keepfit_entry features[] = {
     {.name = "gzip", .summary = "reads gzip-compressed data (zlib)"},
+    {.name = "teams", .summary = "several processes keep one model (keepfit-team.h; keepfit-mpi, where MPI is)"},
     {.name = "custom-objectives", .summary = "user-written objectives through callbacks"},
 };
 

@@ -104,6 +104,19 @@ static keepfit_status refuse_method(const char *name, keepfit_error *error)
     return kf_fail(error, KEEPFIT_USAGE, "{method}: '%s' is none of %s%s", name, names, keepfit_guess_hint(&guess, ""));
 }
 
+static keepfit_status join_team(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
+{
+    const keepfit_options *options = fit->options;
+    if (callbacks || options->hidden)
+        return kf_fail(error, KEEPFIT_USAGE, "a team keeps linear models only, not %s; one process does",
+                       callbacks ? "user-written objectives" : "{loss=network}");
+    if (options->journal && *options->journal)
+        return kf_fail(error, KEEPFIT_USAGE, "a team keeps no journal yet; one process does");
+    struct kf_far **far = &fit->task.problem.points.far;
+    *far = kf_far_create(options->team, options->window);
+    return *far ? KEEPFIT_OK : kf_fail_memory(error);
+}
+
 static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks, keepfit_error *error)
 {
     keepfit_status status = kf_task_create(&fit->task, fit->options, error);
@@ -119,6 +132,10 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
         return status;
     struct kf_step_size unused; /* methods without a step refuse nonsense too */
     status = kf_step_read(fit->options, (struct kf_step_size){KF_STEP_SHARE, 1}, true, true, &unused, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    if (fit->options->team)
+        status = join_team(fit, callbacks, error);
     if (status != KEEPFIT_OK)
         return status;
     bool whole = set_up_objective(fit, callbacks);
@@ -195,6 +212,7 @@ void keepfit_fit_free(keepfit_fit *fit)
 {
     if (!fit)
         return;
+    struct kf_far *far = fit->task.problem.points.far;
     for (size_t k = 0; k < fit->running_count; k++)
         if (fit->running[k].method->destroy)
             fit->running[k].method->destroy(fit->running[k].state);
@@ -213,6 +231,7 @@ void keepfit_fit_free(keepfit_fit *fit)
     free(fit->measured.influence);
     kf_centres_free(&fit->centring.centres);
     kf_durable_close(fit->durable); /* rows lie in it */
+    kf_far_free(far);
     kf_archive_free(&fit->snapshot);
     keepfit_options_free(fit->options);
     free(fit);

@@ -5,6 +5,7 @@
 #include "base/archive.h"
 #include "base/schema.h"
 #include "history/centres.h"
+#include "history/far.h"
 #include "history/keys.h"
 #include "iterate/task.h"
 #include "method/method.h"

@@ -92,6 +92,7 @@ static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, 
         bool gone = presence.arrival && presence.arrival[k++] & KF_GONE;
         if (gone)
             continue;
+        fit->task.problem.points.arrived = record->arrival - 1;
         if (!kf_points_append_lent(&fit->task.problem.points, &place) ||
             (mark.length && !kf_keys_add(&fit->arrivals.keys, mark.key, mark.length, record->arrival)))
             status = kf_fail_memory(error);

@@ -228,6 +228,8 @@ keepfit_status keepfit_fit_restore(keepfit_fit *fit, const keepfit_block *given,
         return status;
     if (fit->arrivals.arrived || fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "a fit that has points already cannot be restored");
+    if (fit->task.problem.points.far)
+        return kf_fail(&fit->error, KEEPFIT_USAGE, "a team's fit is restored from a journal, not from a snapshot");
     status = recall_all(fit, &points);
     if (status == KEEPFIT_OK)
         status = kf_snapshot_restore(fit, &archive, &fit->error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "history/far.h"
 
 #ifndef KF_BLOCK_DOUBLES
 #define KF_BLOCK_DOUBLES ((size_t)1 << 16)
@@ -133,6 +134,8 @@ void kf_points_close_gap(double *numbers, size_t count, size_t each, size_t j)
 
 void kf_points_remove(struct kf_points *points, size_t j)
 {
+    if (points->far)
+        kf_far_forget(points);
     struct kf_block *block = block_of(points, j);
     points->entries -= points->place[j].count;
     if (--block->rows == 0 && block != points->blocks)
@@ -146,11 +149,30 @@ void kf_points_remove(struct kf_points *points, size_t j)
     points->count--;
 }
 
+/* Where the point that is about to come begins a new block, a team's rows of the one before stay with one rank. False: out of memory. */
+static bool deal(struct kf_points *points)
+{
+    size_t first = points->count;
+    uint32_t next = (uint32_t)(points->arrived >> KF_BLOCK_BITS & 0x3fffffff);
+    if (!points->far || first == 0 || points->place[first - 1].block == next)
+        return true;
+    while (first > 0 && points->place[first - 1].block == points->place[points->count - 1].block)
+        first--;
+    if (points->place[first].value && !kf_far_deal(points, first)) {
+        if (!kf_points_lend(points, first))
+            return false;
+        for (size_t j = first; j < points->count; j++)
+            points->place[j].value = NULL;
+    }
+    kf_points_close_block(points);
+    return true;
+}
+
 bool kf_points_append(struct kf_points *points, const keepfit_point *point, const struct kf_lead *lead)
 {
     struct kf_shape shape = kf_row_shape(&point->row, lead);
     assert(shape.count <= UINT32_MAX);
-    double *value = reserve_place(points) ? take_space(points, shape.room) : NULL;
+    double *value = reserve_place(points) && deal(points) ? take_space(points, shape.room) : NULL;
     if (!value)
         return false;
     kf_row_lay(&point->row, lead, &shape, value);
@@ -164,9 +186,26 @@ bool kf_points_append(struct kf_points *points, const keepfit_point *point, cons
     return true;
 }
 
+/* Of a team's rows each rank keeps its own in memory, and the others not at all. */
+static bool append_copy(struct kf_points *points, const struct kf_place *place)
+{
+    size_t room = place->count + (place->dense ? 0 : ((size_t)place->count + 1) / 2);
+    double *value = reserve_place(points) && deal(points) ? take_space(points, room) : NULL;
+    if (!value)
+        return false;
+    memcpy(value, place->value, place->count * (place->dense ? sizeof(double) : sizeof(double) + sizeof(uint32_t)));
+    points->entries += place->count;
+    points->place[points->count] = *place;
+    points->place[points->count++].value = value;
+    kf_points_number(points, points->count - 1, points->arrived + 1);
+    return true;
+}
+
 bool kf_points_append_lent(struct kf_points *points, const struct kf_place *place)
 {
     struct kf_block *block = points->blocks;
+    if (points->far)
+        return append_copy(points, place);
     if (!reserve_place(points))
         return false;
     if (!block || block->size > 0)

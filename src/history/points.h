@@ -28,7 +28,8 @@ struct kf_points {
     uint64_t entries;        /* stored values in all */
     struct kf_block *blocks; /* newest first */
     struct kf_block *oldest;
-    bool closed; /* the newest block takes no more rows */
+    bool closed;        /* the newest block takes no more rows */
+    struct kf_far *far; /* which rows are on other ranks (far.h); NULL: all are here */
 };
 
 void kf_points_free(struct kf_points *points);
@@ -58,8 +59,12 @@ void kf_points_remove(struct kf_points *points, size_t j);
 /* The same for an array that has `each` numbers for every one of `count` points. */
 void kf_points_close_gap(double *numbers, size_t count, size_t each, size_t j);
 
+keepfit_row kf_far_row(const struct kf_points *points, size_t j);
+
 static inline keepfit_row kf_points_row(const struct kf_points *points, size_t j)
 {
+    if (__builtin_expect(points->far != NULL, 0))
+        return kf_far_row(points, j);
     const struct kf_place *place = &points->place[j];
     return (keepfit_row){
         .count = place->count,
@@ -78,6 +83,8 @@ static inline void kf_points_prefetch_place(const struct kf_points *points, size
 static inline void kf_points_prefetch_row(const struct kf_points *points, size_t j)
 {
     const struct kf_place *place = &points->place[j];
+    if (!place->value)
+        return;
     const char *from = (const char *)place->value;
     size_t bytes = place->count * (place->dense ? sizeof(double) : sizeof(double) + sizeof(uint32_t));
     for (size_t at = 0; at < bytes && at < 2048; at += 64)

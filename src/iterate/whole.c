@@ -39,6 +39,11 @@ static inline double find_change(const struct kf_objective *objective, const str
     return now - then;
 }
 
+static const double *row_of(const struct kf_task *task, size_t point)
+{
+    return kf_points_row(&task->problem.points, point).value;
+}
+
 static bool whole_fits(const struct kf_task *task, const struct kf_estimator *estimator)
 {
     if (!is_whole(task) || estimator->count == 0)
@@ -59,12 +64,12 @@ static void step_whole(struct kf_task *task, double step, const struct kf_estima
     double *x = task->iterate.x, *drift = task->iterate.drift, change[KF_SAMPLES_MOST];
     for (size_t k = 0; k < estimator->count; k++) {
         const struct kf_place *place = &task->problem.points.place[samples[k].point];
-        double z = kernels->dot(size, place->value, x);
+        double z = kernels->dot(size, row_of(task, samples[k].point), x);
         change[k] = find_change(objective, place, z, samples[k].remembered, samples[k].renew);
     }
     kf_sampler_refill(task); /* while the slopes are on their way */
     for (size_t k = 0; k < estimator->count; k++) {
-        const double *row = task->problem.points.place[samples[k].point].value;
+        const double *row = row_of(task, samples[k].point);
         double first = -step * samples[k].scale * change[k], second = samples[k].drift * change[k];
         if (k == 0)
             kernels->advance(size, 1 - 2 * objective->lambda * step, -step * estimator->drift_scale, row, first, second,
@@ -126,7 +131,8 @@ static void stride(struct kf_task *task, const struct kf_course *course)
     size_t size = kf_size(&task->problem), point = kf_sampler_next(task);
     double *x = task->iterate.x, *m = task->iterate.drift, share = -course->step * drawn->scale;
     double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->estimator.drift_scale;
-    double z = kernels->dot(size, places[point].value, x);
+    const double *row = row_of(task, point);
+    double z = kernels->dot(size, row, x);
     count_steps(task, course);
     for (uint64_t t = 1;; t++) {
         const struct kf_place *place = &places[point];
@@ -134,11 +140,13 @@ static void stride(struct kf_task *task, const struct kf_course *course)
         double change = find_change(objective, place, z, remembered, drawn->renew);
         double first = share * change, second = drawn->drift * change;
         if (t == course->count) {
-            kernels->advance(size, keep, drift, place->value, first, second, x, m);
+            kernels->advance(size, keep, drift, row, first, second, x, m);
             return;
         }
         point = kf_sampler_next(task);
-        z = kernels->stride(size, keep, drift, place->value, first, second, x, m, places[point].value);
+        const double *next = row_of(task, point);
+        z = kernels->stride(size, keep, drift, row, first, second, x, m, next);
+        row = next;
     }
 }
 
@@ -150,27 +158,32 @@ static void stride_both(struct kf_task *task, const struct kf_course *course)
     const struct kf_objective *objective = &task->problem.objective;
     const struct kf_kernels *kernels = objective->kernels;
     const struct kf_place *places = task->problem.points.place, *other = &places[course->estimator.sample[1].point];
+    const double *beside = row_of(task, course->estimator.sample[1].point);
     const struct kf_sample *samples = course->estimator.sample;
     size_t size = kf_size(&task->problem), point = kf_sampler_next(task);
     double *x = task->iterate.x, *m = task->iterate.drift;
     double keep = 1 - 2 * objective->lambda * course->step, drift = -course->step * course->estimator.drift_scale;
-    double z = kernels->dot(size, places[point].value, x), z_other = kernels->dot(size, other->value, x);
-    double on_m = kernels->dot(size, other->value, m), on_self = kernels->dot(size, other->value, other->value);
-    double on_row = kernels->dot(size, other->value, places[point].value), on_x = z_other;
+    const double *row = row_of(task, point);
+    double z = kernels->dot(size, row, x), z_other = kernels->dot(size, beside, x);
+    double on_m = kernels->dot(size, beside, m), on_self = kernels->dot(size, beside, beside);
+    double on_row = kernels->dot(size, beside, row), on_x = z_other;
     count_steps(task, course);
     for (uint64_t t = 1;; t++) {
         const struct kf_place *place = &places[point];
+        const double *here = row;
+        beside = row_of(task, course->estimator.sample[1].point); /* of another rank it does not stay for ever */
         double *remembered = course->table ? course->table + point : NULL, on[4];
         if (t < course->count) {
             point = kf_sampler_next(task);
-            kernels->dots(size, places[point].value, x, m, place->value, other->value, on);
-            on_x = kernels->dot(size, other->value, x);
+            row = row_of(task, point);
+            kernels->dots(size, row, x, m, here, beside, on);
+            on_x = kernels->dot(size, beside, x);
         }
         double first =
             -course->step * samples[0].scale * find_change(objective, place, z, remembered, samples[0].renew);
         double second = -course->step * samples[1].scale *
                         find_change(objective, other, z_other, samples[1].remembered, samples[1].renew);
-        kernels->advance_both(size, keep, drift, m, first, place->value, second, other->value, x);
+        kernels->advance_both(size, keep, drift, m, first, here, second, beside, x);
         if (t == course->count)
             return;
         z = keep * on[0] + drift * on[1] + first * on[2] + second * on[3];

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "history/far.h"
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 
@@ -76,19 +77,45 @@ static bool are_alike(const struct kf_place *place, size_t slots)
     return true;
 }
 
+/* Each rank of a team finds those of its own rows. */
+static void scores_together(const struct kf_objective *objective, const double *x, size_t count, double *z)
+{
+    const struct kf_points *points = objective->points;
+    kf_far_begin_own(points->far);
+    for (struct kf_far_range range = {0}; kf_far_next(points, count, &range);)
+        if (kf_far_is_own(points->far, &range))
+            kf_single_scores(objective, x, range.from, range.to - range.from, z + range.from);
+    kf_far_end_own(points->far);
+    kf_far_exchange(points, count, 1, z);
+}
+
+/* Four at a time where they are alike. One that is not is taken four times: its bits do not depend on its neighbours. */
 void kf_single_scores(const struct kf_objective *objective, const double *x, size_t from, size_t count, double *z)
 {
-    const struct kf_place *place = objective->points->place + from;
-    for (size_t k = 0; k < count;)
+    const struct kf_points *points = objective->points;
+    const struct kf_place *place = points->place + from;
+    if (!kf_far_at_hand(points) && from == 0 && count > KF_SINGLES) {
+        scores_together(objective, x, count, z);
+        return;
+    }
+    for (size_t k = 0; k < count;) {
+        keepfit_row row = kf_points_row(points, from + k);
         if (k + 4 <= count && are_alike(place + k, objective->slots)) {
-            objective->kernels->dots(place[k].count, x, place[k].value, place[k + 1].value, place[k + 2].value,
-                                     place[k + 3].value, z + k);
+            objective->kernels->dots(row.count, x, row.value, kf_points_row(points, from + k + 1).value,
+                                     kf_points_row(points, from + k + 2).value,
+                                     kf_points_row(points, from + k + 3).value, z + k);
             k += 4;
-        } else {
-            keepfit_row row = kf_points_row(objective->points, from + k);
-            kf_row_scores(&row, x, objective->slots, 1, z + k);
-            k++;
+            continue;
         }
+        if (!row.index && row.count <= objective->slots) {
+            double same[4];
+            objective->kernels->dots(row.count, x, row.value, row.value, row.value, row.value, same);
+            z[k] = same[0];
+        } else {
+            kf_row_scores(&row, x, objective->slots, 1, z + k);
+        }
+        k++;
+    }
 }
 
 void kf_single_factors(struct kf_objective *objective, const double *x, size_t from, size_t count, double *factors)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "history/far.h"
 #include "kernels/kernels.h"
 #include "objective/network.h"
 
@@ -170,19 +171,38 @@ static void find_values(struct kf_objective *objective, const double *x, size_t 
         values[k] = objective->type->value(objective, &view, first + k);
 }
 
+/* A team's ranks find the losses of their own points. NULL: this process has all, or there is no memory. */
+static double *values_together(struct kf_objective *objective, const double *x)
+{
+    const struct kf_points *points = objective->points;
+    double *values = points->far ? kf_allocate_raw((points->count + 1) * sizeof *values) : NULL;
+    if (points->far && !values)
+        kf_far_fail(points->far, "out of memory");
+    if (!values)
+        return NULL;
+    kf_far_begin_own(points->far);
+    for (struct kf_far_range range = {0}; kf_far_next(points, points->count, &range);)
+        for (size_t j = range.from; j < range.to && kf_far_is_own(points->far, &range); j += BLOCK)
+            find_values(objective, x, j, range.to - j < BLOCK ? range.to - j : BLOCK, values + j);
+    kf_far_end_own(points->far);
+    kf_far_exchange(points, points->count, 1, values);
+    return values;
+}
+
 double kf_objective_value(struct kf_objective *objective, const double *x)
 {
     /* Kahan: gaps are differences of such sums, so their last digits matter. */
-    double sum = 0, lost = 0, values[BLOCK];
+    double sum = 0, lost = 0, values[BLOCK], *all = values_together(objective, x);
     for (size_t j = 0; j < objective->points->count; j++) {
         size_t left = objective->points->count - j;
-        if (j % BLOCK == 0)
+        if (j % BLOCK == 0 && !all)
             find_values(objective, x, j, left < BLOCK ? left : BLOCK, values);
-        double term = objective->points->place[j].weight * values[j % BLOCK] - lost;
+        double term = objective->points->place[j].weight * (all ? all[j] : values[j % BLOCK]) - lost;
         double next = sum + term;
         lost = (next - sum) - term;
         sum = next;
     }
+    free(all);
     return sum * kf_inverse_weight(objective) + kf_regulariser(objective, x);
 }
 

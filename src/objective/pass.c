@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "history/far.h"
 #include "kernels/kernels.h"
 #include "objective/objective.h"
 #include "objective/tree.h"
@@ -23,8 +24,8 @@
 struct pass {
     struct kf_objective *objective;
     const double *x;
-    size_t count, each;
-    unsigned shift, subtree; /* a leaf's blocks, and a subtree's leaves, as powers of 2 */
+    size_t from, count, each; /* of the points from .. count-1 */
+    unsigned shift, subtree;  /* a leaf's blocks, and a subtree's leaves, as powers of 2 */
     struct kf_tree tree;
     double *remembered;
     pthread_mutex_t lock;
@@ -68,7 +69,7 @@ static void add_rows(const struct kf_objective *objective, size_t from, size_t c
                      double *sum)
 {
     const struct kf_place *place = objective->points->place + from;
-    if (lie_together(place, count)) {
+    if (kf_far_at_hand(objective->points) && lie_together(place, count)) {
         objective->kernels->combine(count, NULL, factors, place->value, place->count, place->count, sum);
         return;
     }
@@ -183,18 +184,87 @@ static bool run_together(struct pass *pass, size_t threads)
 }
 
 /* How many leaves a subtree has, so that there are enough for all threads. */
-static unsigned subtree_shift(const struct kf_points *points, size_t count, unsigned shift)
+static unsigned subtree_shift(const struct kf_points *points, size_t from, size_t count, unsigned shift)
 {
-    uint32_t first = kf_tree_leaf(points, 0, shift), last = kf_tree_leaf(points, count - 1, shift);
+    uint32_t first = kf_tree_leaf(points, from, shift), last = kf_tree_leaf(points, count - 1, shift);
     unsigned subtree = 0;
     while ((last >> (subtree + 1)) - (first >> (subtree + 1)) >= SUBTREES_LEAST)
         subtree++;
     return subtree;
 }
 
+/* The sum of the points from .. count-1, whose rows are at hand. */
+static void run(struct pass *pass, double *scratch)
+{
+    struct kf_objective *objective = pass->objective;
+    const struct kf_points *points = objective->points;
+    bool alone = objective->threads < 2 || !objective->loss || objective->hidden || pass->count == pass->from ||
+                 kf_tree_leaf_end(points, pass->from, pass->count, pass->shift) == pass->count;
+    pass->next = pass->in_order = pass->from;
+    if (!alone)
+        pass->subtree = subtree_shift(points, pass->from, pass->count, pass->shift);
+    if (!(alone ? sum_leaves(pass, pass->from, pass->count, scratch, &pass->tree)
+                : run_together(pass, objective->threads))) {
+        double *sum = pass->tree.sums[0];
+        objective->memory_failed =
+            true; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
+        memset(sum, 0, kf_dimension(objective) * sizeof *sum);
+        sum_leaf(pass, pass->from, pass->count, scratch, sum);
+    }
+    kf_tree_free(&pass->tree);
+}
+
+/* Of a team: each rank sums its ranges, which are whole subtrees, and all put together what all have. */
+static void run_ranges(const struct pass *whole, double *scratch)
+{
+    struct kf_objective *objective = whole->objective;
+    const struct kf_points *points = objective->points;
+    struct kf_far *far = points->far;
+    size_t size = whole->tree.size, ranks = kf_far_ranks(far), ranges = 0, own_at = 0;
+    size_t *begin = kf_allocate(2 * ranks, sizeof *begin), *counts = begin + ranks;
+    for (struct kf_far_range range = {0}; begin && kf_far_next(points, whole->count, &range); ranges++)
+        counts[range.owner] += size;
+    double *own = begin ? kf_allocate_raw((counts[kf_far_rank(far)] + 1) * sizeof *own) : NULL;
+    double *all = kf_allocate_raw((ranges * size + 1) * sizeof *all);
+    if (!own || !all)
+        kf_far_fail(far, "out of memory");
+    kf_far_begin_own(far);
+    for (struct kf_far_range range = {0}; kf_far_next(points, whole->count, &range);)
+        if (kf_far_is_own(far, &range)) {
+            struct pass pass = *whole;
+            pass.from = range.from;
+            pass.count = range.to;
+            pass.tree = kf_tree_of(size, own + own_at);
+            run(&pass, scratch);
+            own_at += size;
+        }
+    kf_far_end_own(far);
+    if (objective->memory_failed)
+        kf_far_fail(far, "out of memory"); /* the others know nothing of it */
+    kf_far_gather(far, own, counts, all);
+    for (size_t r = 1; r < ranks; r++)
+        begin[r] = begin[r - 1] + counts[r - 1];
+    struct kf_tree tree = whole->tree;
+    for (struct kf_far_range range = {0}; kf_far_next(points, whole->count, &range);) {
+        double *sum = kf_tree_next(&tree, kf_tree_leaf(points, range.from, whole->shift));
+        if (!sum)
+            kf_far_fail(far, "out of memory");
+        memcpy(sum, all + begin[range.owner], size * sizeof *sum);
+        begin[range.owner] += size;
+    }
+    kf_tree_close(&tree);
+    kf_tree_free(&tree);
+    free(begin);
+    free(own);
+    free(all);
+    if (whole->remembered)
+        kf_far_exchange(points, whole->count, whole->each, whole->remembered);
+}
+
 void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t count, double *sum, double *remembered,
                      double *scratch)
 {
+    const struct kf_points *points = objective->points;
     objective->fo += count;
     if (objective->type->sum && objective->type->sum(objective, x, count, sum, remembered))
         return;
@@ -210,15 +280,16 @@ void kf_gradient_sum(struct kf_objective *objective, const double *x, size_t cou
     };
     if (objective->callbacks)
         kf_objective_clear_columns(objective);
-    bool alone = objective->threads < 2 || !objective->loss || objective->hidden || count == 0 ||
-                 kf_tree_leaf_end(objective->points, 0, count, pass.shift) == count;
-    if (!alone)
-        pass.subtree = subtree_shift(objective->points, count, pass.shift);
-    if (!(alone ? sum_leaves(&pass, 0, count, scratch, &pass.tree) : run_together(&pass, objective->threads))) {
-        objective->memory_failed =
-            true; /* the same sum in another order: whoever reads it finds numbers, not rubbish */
-        memset(sum, 0, kf_dimension(objective) * sizeof *sum);
-        sum_leaf(&pass, 0, count, scratch, sum);
+    if (points->far && !kf_far_at_hand(points) && count > 0 && pass.shift <= kf_far_shift(points->far)) {
+        run_ranges(&pass, scratch);
+        return;
     }
-    kf_tree_free(&pass.tree);
+    if (points->far && objective->threads > 1) { /* rows come to one thread */
+        size_t threads = objective->threads;
+        objective->threads = 1;
+        run(&pass, scratch);
+        objective->threads = threads;
+        return;
+    }
+    run(&pass, scratch);
 }

@@ -51,6 +51,7 @@ def split(path):
     """Text and declarations of the header, and names of the functions that may change."""
     text = open(path, encoding="utf-8").read()
     stable, unstable = text.split("#ifdef KEEPFIT_UNSTABLE")
+    unstable += open(os.path.join(os.path.dirname(path), "keepfit-team.h"), encoding="utf-8").read()
     return text, declarations(stable), [name_of(d) for d in declarations(unstable)]
 
 
