@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test adversary fuzz python bench reproduction install uninstall clean
+.PHONY: all demo test adversary fuzz python bench reproduction note install uninstall clean
 
 all: $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
@@ -47,6 +47,12 @@ reproduction: all
 	@test -n "$$KEEPFIT_DATA" || { echo "KEEPFIT_DATA=DIR must name the folder with the data sets"; exit 1; }
 	@$(BUILD)/keepfit reproduce all --out reproduction
 	@scripts/reproduction reproduction
+
+# Some minutes: its tables and figures are measured anew where KEEPFIT_DATA=DIR names the folder with the data sets.
+note: all
+	@scripts/setup build note
+	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/note.py $(BUILD) "$$KEEPFIT_DATA" --write
+	@scripts/note
 
 # The prefix may be another one than the build was set up with.
 install: all
