@@ -55,6 +55,7 @@ struct keepfit_stream {
 
     char apart[64]; /* what follows is the thread's, and written at every row: not in a cache line that others read */
     struct kf_progress reading; /* where the reader stands */
+    keepfit_error first_bad;    /* row that was skipped: why */
     uint64_t read;              /* points read so far */
 };
 
@@ -104,10 +105,13 @@ static keepfit_status stay_broken(keepfit_stream *stream, keepfit_status status)
 
 static keepfit_status fail_empty(const keepfit_stream *stream, keepfit_error *error)
 {
-    char skipped[64] = "";
+    char skipped[64 + sizeof(struct kf_marked)] = "";
+    struct kf_marked why;
+    bool known = stream->first_bad.status != KEEPFIT_OK;
     if (stream->reading.skipped)
-        snprintf(skipped, sizeof skipped, ", only %llu bad rows that were skipped",
-                 (unsigned long long)stream->reading.skipped);
+        snprintf(skipped, sizeof skipped, ", only %llu bad rows that were skipped%s%s",
+                 (unsigned long long)stream->reading.skipped, known ? "; the first: " : "",
+                 known ? kf_error_marked(&stream->first_bad, &why) : "");
     bool left_out = stream->reading.cut.line && !stream->reading.cut.taken;
     return kf_fail_at(error, KEEPFIT_DATA, stream->name, 0, 0, "no points%s%s", skipped,
                       left_out ? ", and the last line, which has no newline and may have been cut, is left out of a "
@@ -124,6 +128,8 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
     bool failed = status != KEEPFIT_OK && status != KEEPFIT_END;
     bool bad =
         failed && stream->input.bad_row && (stream->options->on_error == KF_ON_ERROR_SKIP || stream->input.passed);
+    if (bad && stream->reading.skipped == 0)
+        stream->first_bad = *error;
     if (bad) {
         *point = (keepfit_point){.weight = 1};
         status = KEEPFIT_OK;

@@ -439,3 +439,10 @@ def case_a_log_is_made_and_learnt(box, loss):
     box.write("turned.csv", out.getvalue())
     same(box.run("predict", "--output", "scores", "m.kf", "turned.csv").text, box.run("predict", "--output", "scores", "m.kf", "log.csv").text,
          "columns in another order, without the label")
+
+
+def case_why_no_row_was_left(box):
+    """A pipe of rows whose targets are texts, without a loss: all are bad, and the message says why the first one is."""
+    result = box.try_run("train", "--on-error", "skip", "-", stdin="a,y\n1,ok\n2,no\n")
+    result.refused(3, "no points, only 2 bad rows that were skipped; the first: <stdin>:2:3: target 'ok' is not a number", "--loss logistic")
+    result.silent()
