@@ -209,6 +209,9 @@ typedef struct keepfit_mark {
     const char *key; /* what the point is known by, 1 to KEEPFIT_KEY_MOST bytes; NULL: it has none */
     /* Of a stream's row (keepfit_stream_mark): it is no point, but says that the one with this key leaves. */
     bool removes;
+    /* When it came, in seconds since 1970 or any other time; NaN: not known. It is kept where the options half-life or window are
+     * spans of time, and then each point has to have one, none before that of the point before. */
+    double time;
 } keepfit_mark;
 
 typedef struct keepfit_fit keepfit_fit;
@@ -220,7 +223,7 @@ KEEPFIT_API void keepfit_fit_free(keepfit_fit *fit);
  * (KEEPFIT_DATA) leaves the fit as it was; after any other failure the fit refuses further points but can still be read. */
 KEEPFIT_API keepfit_status keepfit_fit_push(keepfit_fit *fit, const keepfit_point *point);
 
-/* The same for a point with a key, say the number of an order whose truth comes late, or twice: a point that is present with the
+/* The same for a point with a time, or with a key, say the number of an order whose truth comes late, or twice: a point that is present with the
  * same key leaves, this one comes, and both are one stage. A journal keeps the keys. */
 KEEPFIT_API keepfit_status keepfit_fit_push_marked(keepfit_fit *fit, const keepfit_point *point,
                                                    const keepfit_mark *mark);
@@ -241,6 +244,7 @@ typedef struct keepfit_block {
     const double *target;   /* [count] */
     const double *weight;   /* [count]; NULL: all 1 */
     const char *const *key; /* [count] as in keepfit_mark; NULL: none has one */
+    const double *time;     /* [count] likewise */
 } keepfit_block;
 
 /* All points of the block as one stage: they join the history, and then the model is made good once, for everything so far.

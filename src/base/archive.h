@@ -23,6 +23,8 @@
 #define KF_VERSION_WITH_VALIDATION 10
 /* And the inverse that several classes share. */
 #define KF_VERSION_WITH_SHARED 11
+/* And weights that fade. */
+#define KF_VERSION_WITH_FADING 12
 
 struct kf_archive {
     bool reading;

@@ -11,14 +11,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/option_text.h"
 #include "base/sized.h"
+#include "base/span.h"
 #include "base/stopping.h"
-
-struct row {
-    keepfit_option shown;
-    size_t offset;
-    size_t number; /* CHOICE: where the number after the colon goes; 0 where no choice has one */
-};
 
 #define AT(field) offsetof(struct keepfit_options, field)
 #define REAL(key, value, initial, group, field, least, most, above, help)                                              \
@@ -28,6 +24,10 @@ struct row {
 #define COUNT(key, value, initial, group, field, least, most, help)                                                    \
     {                                                                                                                  \
         {0, key, value, initial, group, help, NULL, KEEPFIT_COUNT, false, least, most}, AT(field), 0                   \
+    }
+#define COUNT_OR_SPAN(key, value, initial, group, field, seconds, least, most, help)                                   \
+    {                                                                                                                  \
+        {0, key, value, initial, group, help, NULL, KEEPFIT_COUNT, false, least, most}, AT(field), AT(seconds)         \
     }
 #define CHOICE(key, choices, initial, group, field, help)                                                              \
     {                                                                                                                  \
@@ -46,7 +46,7 @@ struct row {
         {0, key, "", "false", group, help, NULL, KEEPFIT_FLAG, false, 0, 0}, AT(field), 0                              \
     }
 
-static const struct row table[] = {
+static const struct kf_option_row table[] = {
     CHOICE_WITH_NUMBER(
         "loss", "squared|logistic|huber|logcosh|hinge|squared-hinge|softmax|network:H", "squared", "problem", loss,
         hidden, 1, 100000,
@@ -82,9 +82,14 @@ static const struct row table[] = {
     REAL("max-stage-work", "K", "", "method", max_stage_work, 3, 1e15, false,
          "Flat latency: no stage computes more gradients than K times their mean a stage so far (at least K), as with "
          "stage-budget."),
-    COUNT("window", "N", "", "method", window, 1, 1e15,
-          "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those that "
-          "remain."),
+    COUNT_OR_SPAN(
+        "window", "N|SPAN", "", "method", window, window_seconds, 1, 1e15,
+        "Fit the newest N points only: when one more comes, the oldest leaves, and the promise holds for those "
+        "that remain. Or those of a span of time, as 30d, 12h, 90m or 45s."),
+    COUNT_OR_SPAN(
+        "half-life", "N|SPAN", "", "method", half_life, half_life_seconds, 1, 1e9,
+        "The weight of a point halves every N arrivals, or in every span of time (7d), and after 12 to 16 of them it "
+        "leaves; the promise holds for the weighted mean."),
     CHOICE("setting", "theory|paper|tuned", "tuned", "method", setting,
            "csvrg's parameters: the theorem's constants, those of the paper's experiments, or our own. theory also "
            "sets those "
@@ -192,7 +197,7 @@ bool keepfit_option_entry(size_t k, keepfit_option *option)
     return true;
 }
 
-static const struct row *find(const char *key)
+static const struct kf_option_row *find(const char *key)
 {
     for (size_t k = 0; k < ROWS; k++)
         if (strcmp(table[k].shown.key, key) == 0)
@@ -202,127 +207,19 @@ static const struct row *find(const char *key)
 
 bool keepfit_option_find(const char *key, keepfit_option *option)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     if (row)
         KF_GIVE(option, &row->shown);
     return row;
 }
 
-static void *field_of(keepfit_options *options, const struct row *row)
-{
-    return (char *)options + row->offset;
-}
-
-static const void *value_of(const keepfit_options *options, const struct row *row)
+static const void *value_of(const keepfit_options *options, const struct kf_option_row *row)
 {
     return (const char *)options + row->offset;
 }
 
-/* The place of `value` within "a|b|c", or -1. A choice "d:N" is met by "d:" and anything, which *number is set to. */
-static int choice_index(const char *choices, const char *value, const char **number)
-{
-    size_t length = strlen(value);
-    int place = 0;
-    for (const char *at = choices;; at++, place++) {
-        size_t span = strcspn(at, "|"), name = strcspn(at, ":|");
-        if (name < span && strncmp(at, value, name + 1) == 0) {
-            *number = value + name + 1;
-            return place;
-        }
-        if (span == length && strncmp(at, value, span) == 0)
-            return place;
-        at += span;
-        if (!*at)
-            return -1;
-    }
-}
-
-static keepfit_status refuse(const struct row *row, const char *value, keepfit_error *error)
-{
-    const char *key = row->shown.key;
-    char least[32], most[32];
-    keepfit_guess guess = {.word = value};
-    if (row->shown.choices)
-        keepfit_guess_offer(&guess, row->shown.choices);
-    switch (row->shown.type) {
-    case KEEPFIT_CHOICE:
-        if (row->number)
-            return kf_fail(error, KEEPFIT_USAGE,
-                           "{%s}: '%s' is none of %s (after the colon a whole number from %.0f to %.0f)%s", key, value,
-                           row->shown.choices, row->shown.least, row->shown.most, keepfit_guess_hint(&guess, ""));
-        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is none of %s%s", key, value, row->shown.choices,
-                       keepfit_guess_hint(&guess, ""));
-    case KEEPFIT_FLAG:
-        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is neither true nor false", key, value);
-    case KEEPFIT_COUNT:
-        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is not a whole number from %.0f to %.0f", key, value,
-                       row->shown.least, row->shown.most);
-    default:
-        return kf_fail(error, KEEPFIT_USAGE, "{%s}: '%s' is not a number %s %s and at most %s", key, value,
-                       row->shown.above ? "above" : "of at least", kf_write_real(least, row->shown.least),
-                       kf_write_real(most, row->shown.most));
-    }
-}
-
-/* NaN is in no bounds. */
-static bool is_within(const struct row *row, double value)
-{
-    return value >= row->shown.least && value <= row->shown.most && !(row->shown.above && value == row->shown.least);
-}
-
-static bool read_real(const struct row *row, const char *value, double *field)
-{
-    const char *end = value + strlen(value), *stop;
-    double number;
-    if (kf_read_real(value, end, &number, &stop) != KF_NUMBER_OK || stop != end || !is_within(row, number))
-        return false;
-    *field = number;
-    return true;
-}
-
-static bool read_count(const struct row *row, const char *value, uint64_t *field)
-{
-    const char *end = value + strlen(value), *stop;
-    uint64_t number;
-    if (kf_read_count(value, end, &number, &stop) != KF_NUMBER_OK || stop != end || !is_within(row, (double)number))
-        return false;
-    *field = number;
-    return true;
-}
-
-static bool read_choice(keepfit_options *options, const struct row *row, const char *value)
-{
-    const char *text = NULL;
-    uint64_t number = 0;
-    int place = choice_index(row->shown.choices, value, &text);
-    if (place < 0 || (text && !read_count(row, text, &number)))
-        return false;
-    *(int *)field_of(options, row) = place;
-    if (row->number)
-        *(uint64_t *)((char *)options + row->number) = number;
-    return true;
-}
-
-static bool read_flag(const char *value, bool *field)
-{
-    *field = strcmp(value, "true") == 0;
-    return *field || strcmp(value, "false") == 0;
-}
-
-static void write_choice(char text[KF_OPTION_TEXT], const struct row *row, int place, uint64_t number)
-{
-    const char *at = row->shown.choices;
-    for (; place > 0; place--)
-        at = strchr(at, '|') + 1;
-    size_t span = strcspn(at, "|"), name = strcspn(at, ":|");
-    if (name == span)
-        snprintf(text, KF_OPTION_TEXT, "%.*s", (int)span, at);
-    else
-        snprintf(text, KF_OPTION_TEXT, "%.*s:%llu", (int)name, at, (unsigned long long)number);
-}
-
 /* What keepfit_options_get will hand out; a TEXT is handed out itself. */
-static void write_text(keepfit_options *options, const struct row *row)
+static void write_text(keepfit_options *options, const struct kf_option_row *row)
 {
     const void *field = value_of(options, row);
     char *text = options->text[row - table];
@@ -333,12 +230,14 @@ static void write_text(keepfit_options *options, const struct row *row)
             kf_write_real(text, *(const double *)field);
         break;
     case KEEPFIT_COUNT:
-        if (*(const uint64_t *)field != 0 || *row->shown.initial)
+        if (kf_option_span(options, row) && *kf_option_span(options, row) > 0)
+            kf_span_write(text, *kf_option_span(options, row));
+        else if (*(const uint64_t *)field != 0 || *row->shown.initial)
             snprintf(text, KF_OPTION_TEXT, "%llu", (unsigned long long)*(const uint64_t *)field);
         break;
     case KEEPFIT_CHOICE:
-        write_choice(text, row, *(const int *)field,
-                     row->number ? *(const uint64_t *)((const char *)options + row->number) : 0);
+        kf_option_write_choice(text, row, *(const int *)field,
+                               row->number ? *(const uint64_t *)((const char *)options + row->number) : 0);
         break;
     case KEEPFIT_FLAG:
         snprintf(text, KF_OPTION_TEXT, "%s", *(const bool *)field ? "true" : "false");
@@ -349,9 +248,10 @@ static void write_text(keepfit_options *options, const struct row *row)
 }
 
 /* An empty value stands for "absent" where that is the default. */
-static keepfit_status assign(keepfit_options *options, const struct row *row, const char *value, keepfit_error *error)
+static keepfit_status assign(keepfit_options *options, const struct kf_option_row *row, const char *value,
+                             keepfit_error *error)
 {
-    void *field = field_of(options, row);
+    void *field = kf_option_field(options, row);
     bool absent = !*value && !*row->shown.initial;
     bool good = true;
     switch (row->shown.type) {
@@ -359,19 +259,21 @@ static keepfit_status assign(keepfit_options *options, const struct row *row, co
         if (absent)
             *(double *)field = NAN;
         else
-            good = read_real(row, value, field);
+            good = kf_option_read_real(row, value, field);
         break;
     case KEEPFIT_COUNT:
+        if (absent && kf_option_span(options, row))
+            *kf_option_span(options, row) = 0;
         if (absent)
             *(uint64_t *)field = 0;
         else
-            good = read_count(row, value, field);
+            good = kf_option_read_count(options, row, value);
         break;
     case KEEPFIT_CHOICE:
-        good = read_choice(options, row, value);
+        good = kf_option_read_choice(options, row, value);
         break;
     case KEEPFIT_FLAG:
-        good = read_flag(value, field);
+        good = kf_option_read_flag(value, field);
         break;
     case KEEPFIT_TEXT: {
         char *copy = absent ? NULL : kf_copy_text(value);
@@ -383,7 +285,7 @@ static keepfit_status assign(keepfit_options *options, const struct row *row, co
     }
     }
     if (!good)
-        return refuse(row, value, error);
+        return kf_option_refuse(row, value, error);
     write_text(options, row);
     return KEEPFIT_OK;
 }
@@ -406,7 +308,7 @@ void keepfit_options_free(keepfit_options *options)
 {
     for (size_t k = 0; options && k < ROWS; k++)
         if (table[k].shown.type == KEEPFIT_TEXT)
-            free(*(char **)field_of(options, &table[k]));
+            free(*(char **)kf_option_field(options, &table[k]));
     if (options)
         keepfit_stop_free(options->stop);
     free(options);
@@ -422,7 +324,7 @@ keepfit_options *keepfit_options_copy(const keepfit_options *options)
     bool whole = true;
     for (size_t k = 0; k < ROWS; k++)
         if (table[k].shown.type == KEEPFIT_TEXT) {
-            char **text = field_of(copy, &table[k]);
+            char **text = kf_option_field(copy, &table[k]);
             if (*text)
                 whole = (*text = kf_copy_text(*text)) && whole;
         }
@@ -445,7 +347,7 @@ static keepfit_status refuse_key(const char *key, keepfit_error *error)
 keepfit_status kf_options_put(keepfit_options *options, const char *key, const char *value, bool given,
                               keepfit_error *error)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     if (!row)
         return refuse_key(key, error);
     keepfit_status status = assign(options, row, value, error);
@@ -470,7 +372,7 @@ static const char *kind_of(keepfit_option_type type)
 }
 
 /* The option of a key, for a value of that type. */
-static keepfit_status find_typed(const char *key, keepfit_option_type type, const struct row **row,
+static keepfit_status find_typed(const char *key, keepfit_option_type type, const struct kf_option_row **row,
                                  keepfit_error *error)
 {
     *row = find(key);
@@ -483,7 +385,7 @@ static keepfit_status find_typed(const char *key, keepfit_option_type type, cons
 }
 
 /* The field has its new value. */
-static void set(keepfit_options *options, const struct row *row)
+static void set(keepfit_options *options, const struct kf_option_row *row)
 {
     write_text(options, row);
     options->given[row - table] = true;
@@ -491,14 +393,14 @@ static void set(keepfit_options *options, const struct row *row)
 
 keepfit_status keepfit_options_set_number(keepfit_options *options, const char *key, double value, keepfit_error *error)
 {
-    const struct row *row;
+    const struct kf_option_row *row;
     char text[32];
     keepfit_status status = find_typed(key, KEEPFIT_REAL, &row, error);
     if (status != KEEPFIT_OK)
         return status;
-    if (!is_within(row, value))
-        return refuse(row, kf_write_real(text, value), error);
-    *(double *)field_of(options, row) = value;
+    if (!kf_option_holds(row, value))
+        return kf_option_refuse(row, kf_write_real(text, value), error);
+    *(double *)kf_option_field(options, row) = value;
     set(options, row);
     return KEEPFIT_OK;
 }
@@ -506,33 +408,35 @@ keepfit_status keepfit_options_set_number(keepfit_options *options, const char *
 keepfit_status keepfit_options_set_integer(keepfit_options *options, const char *key, uint64_t value,
                                            keepfit_error *error)
 {
-    const struct row *row;
+    const struct kf_option_row *row;
     char text[32];
     keepfit_status status = find_typed(key, KEEPFIT_COUNT, &row, error);
     if (status != KEEPFIT_OK)
         return status;
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    if (!is_within(row, (double)value))
-        return refuse(row, text, error);
-    *(uint64_t *)field_of(options, row) = value;
+    if (!kf_option_holds(row, (double)value))
+        return kf_option_refuse(row, text, error);
+    *(uint64_t *)kf_option_field(options, row) = value;
+    if (kf_option_span(options, row))
+        *kf_option_span(options, row) = 0;
     set(options, row);
     return KEEPFIT_OK;
 }
 
 keepfit_status keepfit_options_set_flag(keepfit_options *options, const char *key, bool value, keepfit_error *error)
 {
-    const struct row *row;
+    const struct kf_option_row *row;
     keepfit_status status = find_typed(key, KEEPFIT_FLAG, &row, error);
     if (status != KEEPFIT_OK)
         return status;
-    *(bool *)field_of(options, row) = value;
+    *(bool *)kf_option_field(options, row) = value;
     set(options, row);
     return KEEPFIT_OK;
 }
 
 const char *keepfit_options_get(const keepfit_options *options, const char *key)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     if (!row)
         return NULL;
     if (row->shown.type != KEEPFIT_TEXT)
@@ -543,19 +447,19 @@ const char *keepfit_options_get(const keepfit_options *options, const char *key)
 
 double keepfit_options_get_number(const keepfit_options *options, const char *key)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     return row && row->shown.type == KEEPFIT_REAL ? *(const double *)value_of(options, row) : NAN;
 }
 
 uint64_t keepfit_options_get_integer(const keepfit_options *options, const char *key)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     return row && row->shown.type == KEEPFIT_COUNT ? *(const uint64_t *)value_of(options, row) : 0;
 }
 
 bool keepfit_options_get_flag(const keepfit_options *options, const char *key)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     return row && row->shown.type == KEEPFIT_FLAG && *(const bool *)value_of(options, row);
 }
 
@@ -581,6 +485,6 @@ void keepfit_options_disk(keepfit_options *options, const keepfit_disk *disk)
 
 bool keepfit_options_given(const keepfit_options *options, const char *key)
 {
-    const struct row *row = find(key);
+    const struct kf_option_row *row = find(key);
     return row && options->given[row - table];
 }

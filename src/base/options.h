@@ -32,8 +32,8 @@ struct keepfit_options {
     char *method;
     double epsilon;
     int epsilon_kind, guarantee;
-    uint64_t stage_budget, window;
-    double max_stage_work;
+    uint64_t stage_budget, window, half_life;
+    double max_stage_work, window_seconds, half_life_seconds; /* the spans: 0 where they are numbers of points */
     int setting, stage_output;
     double alpha;
     uint64_t inner, outer;

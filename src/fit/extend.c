@@ -11,6 +11,7 @@
 #include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 
 keepfit_point kf_block_point(const keepfit_block *block, size_t k)
 {
@@ -28,18 +29,18 @@ keepfit_point kf_block_point(const keepfit_block *block, size_t k)
     return point;
 }
 
-/* Its key, which check_block has looked at. */
-static struct kf_mark mark_of(const keepfit_block *block, size_t k)
+/* Its key and its time, which check_block has looked at. */
+static struct kf_mark mark_of(const keepfit_fit *fit, const keepfit_block *block, size_t k)
 {
     const char *key = block->key ? block->key[k] : NULL;
-    return (struct kf_mark){key, key ? strlen(key) : 0};
+    return (struct kf_mark){key, key ? strlen(key) : 0, block->time && kf_fit_is_timed(fit) ? block->time[k] : NAN};
 }
 
 /* Labels that the fit will know once the block is in, and the widest row. */
 struct prospect {
     struct kf_labels labels;
     size_t width;
-    double weight;
+    double weight, latest;
 };
 
 static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block, size_t k, struct prospect *prospect,
@@ -48,14 +49,17 @@ static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block
     keepfit_point point = kf_block_point(block, k);
     struct kf_mark mark;
     double mapped;
-    keepfit_status status = kf_fit_check(fit, &point, error);
+    keepfit_status status = kf_fit_check_point(fit, &point, error);
     if (status == KEEPFIT_OK)
-        status = kf_mark_read(block->key ? block->key[k] : NULL, &mark, error);
+        status = kf_mark_read(fit, block->key ? block->key[k] : NULL, block->time ? block->time[k] : NAN, &mark, error);
+    if (status == KEEPFIT_OK)
+        status = kf_fade_suits(fit, &mark, point.weight, prospect->latest, error);
     if (status != KEEPFIT_OK)
         return status;
     if (kf_row_width(&point.row) > prospect->width)
         prospect->width = kf_row_width(&point.row);
-    prospect->weight += point.weight;
+    prospect->latest = mark.time;
+    prospect->weight += kf_fade_most(fit, point.weight);
     if (!isfinite(prospect->weight * prospect->weight))
         return kf_fail(error, KEEPFIT_DATA, "the weights' sum is too large");
     switch (kf_labels_take(&prospect->labels, point.target, &mapped)) {
@@ -76,6 +80,7 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
     double unused;
     prospect->labels.kind = fit->meaning.labels.kind;
     prospect->weight = fit->task.problem.objective.weight_total;
+    prospect->latest = fit->arrivals.fading.begun ? fit->arrivals.fading.latest : -INFINITY;
     for (size_t k = 0; k < fit->meaning.labels.count; k++)
         if (kf_labels_take(&prospect->labels, fit->meaning.labels.label[k], &unused) == KF_LABEL_MEMORY)
             return kf_fail_memory(error);
@@ -116,7 +121,7 @@ static keepfit_status record(keepfit_fit *fit, const keepfit_block *block)
     keepfit_status status = kf_durable_block(fit, block->count);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = kf_block_point(block, k);
-        struct kf_mark mark = mark_of(block, k);
+        struct kf_mark mark = mark_of(fit, block, k);
         status = kf_durable_point(fit, &point, &mark);
     }
     return status;
@@ -127,7 +132,7 @@ static keepfit_status take_all(keepfit_fit *fit, const keepfit_block *block)
     keepfit_status status = record(fit, block);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = kf_block_point(block, k);
-        struct kf_mark mark = mark_of(block, k);
+        struct kf_mark mark = mark_of(fit, block, k);
         status = kf_fit_take(fit, &point, &mark, NULL);
     }
     if (status != KEEPFIT_OK)
@@ -142,7 +147,7 @@ static keepfit_status push_each(keepfit_fit *fit, const keepfit_block *block, si
     keepfit_status status = KEEPFIT_OK;
     for (; *pushed < block->count; (*pushed)++) {
         keepfit_point point = kf_block_point(block, *pushed);
-        struct kf_mark mark = mark_of(block, *pushed);
+        struct kf_mark mark = mark_of(fit, block, *pushed);
         status = kf_fit_push(fit, &point, &mark, NULL);
         if (status != KEEPFIT_OK)
             break;
@@ -251,7 +256,7 @@ keepfit_status keepfit_fit_point(keepfit_fit *fit, uint64_t index, keepfit_point
     const struct kf_place *place = &fit->task.problem.points.place[index];
     *point = (keepfit_point){.row = row,
                              .target = kf_fit_label(fit, place->target),
-                             .weight = place->weight,
+                             .weight = kf_fade_given(fit, (size_t)index),
                              .weightless = place->weight == 0};
     return KEEPFIT_OK;
 }

@@ -13,6 +13,7 @@
 #include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 #include "fit/validation.h"
 #include "kernels/kernels.h"
 #include "method/constants.h"
@@ -128,6 +129,8 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
     if (callbacks && fit->asked->squared_only)
         return kf_fail(error, KEEPFIT_USAGE, "{method=%s} works for {loss=squared} only", fit->asked->name);
     status = check_options(fit->options, fit->asked, error);
+    if (status == KEEPFIT_OK)
+        status = kf_fade_check(fit->options, callbacks != NULL, fit->asked->settle || !fit->asked->create, error);
     if (status != KEEPFIT_OK)
         return status;
     struct kf_step_size unused; /* methods without a step refuse nonsense too */
@@ -225,6 +228,8 @@ void keepfit_fit_free(keepfit_fit *fit)
     kf_schema_free(&fit->meaning.schema);
     free(fit->arrivals.of);
     kf_keys_free(&fit->arrivals.keys);
+    kf_along_free(&fit->arrivals.fading.given);
+    kf_along_free(&fit->arrivals.fading.times);
     free(fit->last_row.indices);
     free(fit->account.classes.seen);
     free(fit->account.validation);
@@ -261,8 +266,9 @@ static keepfit_status check_row(const keepfit_fit *fit, const keepfit_row *row, 
     return kf_fail(error, KEEPFIT_DATA, "the row's values are too large (their squares overflow); scale them");
 }
 
-keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
+keepfit_status kf_fit_check_point(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error)
 {
+    double heaviest = kf_fade_most(fit, point->weight);
     if (!isfinite(point->target))
         return kf_fail(error, KEEPFIT_DATA, "the target is not finite");
     if (!isfinite(point->weight) || point->weight < 0)
@@ -273,18 +279,25 @@ keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, 
                        "one that is to count for nothing has .weightless = true");
     if (point->weight != 0 && point->weightless)
         return kf_fail(error, KEEPFIT_DATA, "the point is weightless, but its weight is %g", point->weight);
-    if (fit->meaning.labels.kind == KF_NUMBERS &&
-        !(point->target * point->target * fmax(point->weight, 1) <= SQUARE_MOST))
+    if (fit->meaning.labels.kind == KF_NUMBERS && !(point->target * point->target * fmax(heaviest, 1) <= SQUARE_MOST))
         return kf_fail(error, KEEPFIT_DATA, "the target %g is too large (its square overflows); scale it",
                        point->target);
-    double total = fit->task.problem.objective.weight_total + point->weight;
+    double total = fit->task.problem.objective.weight_total + heaviest;
     bool total_sound = isnan(fit->options->lambda_total) || total == 0 || isfinite(fit->options->lambda_total / total);
     if (!isfinite(total * total) || !total_sound)
         return kf_fail(error, KEEPFIT_DATA, "the weight %g makes the sum of the weights too large or too small",
                        point->weight);
     if (kf_labels_foresee(&fit->meaning.labels, point->target) == KF_LABEL_THIRD)
         return kf_fit_third(fit, point->target, &fit->meaning.labels, error);
-    return check_row(fit, &point->row, point->weight, error);
+    return check_row(fit, &point->row, heaviest, error);
+}
+
+keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                            keepfit_error *error)
+{
+    double latest = fit->arrivals.fading.begun ? fit->arrivals.fading.latest : -INFINITY;
+    keepfit_status status = kf_fit_check_point(fit, point, error);
+    return status == KEEPFIT_OK ? kf_fade_suits(fit, mark, point->weight, latest, error) : status;
 }
 
 void kf_fit_forget(keepfit_fit *fit)
@@ -332,16 +345,19 @@ bool kf_fit_learn_label(keepfit_fit *fit, double label, double *target)
 }
 
 /* Puts the point into the history under its mapped target. */
-static bool take_in(keepfit_fit *fit, const keepfit_point *point, const struct kf_place *lent)
+static bool take_in(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                    const struct kf_place *lent)
 {
     keepfit_point mapped = *point;
     struct kf_points *points = &fit->task.problem.points;
     struct kf_centred_row centred;
     if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
         return false;
+    mapped.weight = kf_fade_weight(fit, point->weight, fit->arrivals.arrived + 1, mark->time);
     if (lent && !fit->centring.centres.count) {
         struct kf_place place = *lent;
         place.target = mapped.target;
+        place.weight = mapped.weight;
         return kf_points_append_lent(points, &place);
     }
     mapped.row = centred.row;
@@ -514,14 +530,12 @@ void kf_fit_verify(const keepfit_fit *fit)
 keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
                             const struct kf_place *lent)
 {
-    bool replaced = kf_fit_replace(fit, mark);
-    uint64_t window = fit->options->window;
-    if (window && fit->task.problem.points.count >= window)
-        kf_fit_drop(fit, 0);
+    bool begun = kf_fit_replace(fit, mark) && kf_fade_begin(fit, mark);
     bool new_class = kf_labels_foresee(&fit->meaning.labels, point->target) == KF_LABEL_NEW;
     size_t width = kf_row_width(&point->row);
-    if (!replaced || !kf_fit_make_room(fit, width, fit->meaning.labels.count + new_class) ||
-        !take_in(fit, point, lent) || !kf_fit_arrive(fit) || !kf_fit_remember(fit, mark)) {
+    if (!begun || !kf_fit_make_room(fit, width, fit->meaning.labels.count + new_class) ||
+        !take_in(fit, point, mark, lent) || !kf_fit_arrive(fit) || !kf_fit_remember(fit, mark) ||
+        !kf_fade_keep(fit, mark, point->weight)) {
         kf_fail_memory(&fit->death);
         return kf_fail_memory(&fit->error);
     }
@@ -536,7 +550,7 @@ static keepfit_status push(keepfit_fit *fit, const keepfit_point *point, const s
 {
     keepfit_status status = kf_fit_ready(fit);
     if (status == KEEPFIT_OK)
-        status = kf_fit_check(fit, point, &fit->error);
+        status = kf_fit_check(fit, point, mark, &fit->error);
     if (status == KEEPFIT_OK)
         status = kf_durable_point(fit, point, mark);
     if (status != KEEPFIT_OK)

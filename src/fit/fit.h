@@ -4,6 +4,7 @@
 
 #include "base/archive.h"
 #include "base/schema.h"
+#include "history/along.h"
 #include "history/centres.h"
 #include "history/far.h"
 #include "history/keys.h"
@@ -81,6 +82,14 @@ struct kf_centring {
     double *given_x;           /* the iterate for rows as they came, where some are centred */
 };
 
+/* Weights and times that points came with, where they matter (fade.c). */
+struct kf_fading {
+    double base;           /* half-lives that have been taken off all weights */
+    bool begun;            /* a point has come, */
+    double origin, latest; /* the times of the first one, and of the newest */
+    struct kf_along given, times;
+};
+
 /* Who is there, of those who came (remove.c, mark.c). */
 struct kf_arrivals {
     uint64_t arrived; /* points pushed so far */
@@ -88,6 +97,7 @@ struct kf_arrivals {
     size_t capacity;
     size_t left; /* points that have left since constants were computed from all */
     struct kf_keys keys;
+    struct kf_fading fading;
 };
 
 /* What stages promised, what they and predictions have come to (promise.c, account.c). */
@@ -144,8 +154,9 @@ struct keepfit_fit {
 
 /* Keys (mark.c). */
 extern const struct kf_mark kf_no_mark;
-/* A key as it was given; NULL: none. The mark lives as long as the text. */
-keepfit_status kf_mark_read(const char *key, struct kf_mark *mark, keepfit_error *error);
+/* A key as it was given, NULL: none, and a time, which only counts where the fit goes by it. The mark lives as long as the key. */
+keepfit_status kf_mark_read(const keepfit_fit *fit, const char *key, double time, struct kf_mark *mark,
+                            keepfit_error *error);
 struct kf_mark kf_fit_mark_of(const keepfit_fit *fit, size_t j);
 /* The point that has this key leaves, if there is one. False: out of memory, and nothing has changed. */
 bool kf_fit_replace(keepfit_fit *fit, const struct kf_mark *mark);
@@ -172,7 +183,9 @@ void kf_fit_verify(const keepfit_fit *fit);
 void kf_fit_allow(keepfit_fit *fit);
 /* A point's way in, in this order. */
 keepfit_status kf_fit_ready(keepfit_fit *fit); /* no stage has failed; clears the error */
-keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error);
+keepfit_status kf_fit_check(const keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
+                            keepfit_error *error);
+keepfit_status kf_fit_check_point(const keepfit_fit *fit, const keepfit_point *point, keepfit_error *error); /* alone */
 bool kf_fit_make_room(keepfit_fit *fit, size_t features, size_t classes);
 /* Into the history; the oldest may leave. `lent` says where its row lies already; NULL: it is a new one. */
 keepfit_status kf_fit_admit(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,
@@ -199,6 +212,8 @@ void kf_fit_forget(keepfit_fit *fit);
 void kf_fit_compute_constants(keepfit_fit *fit);
 /* Point j leaves the history, and what the method remembers. False: out of memory, and nothing has changed. */
 bool kf_fit_drop(keepfit_fit *fit, size_t j);
+/* The oldest leave, at the cost of a pass over those that remain. */
+void kf_fit_drop_oldest(keepfit_fit *fit, size_t count);
 
 /* One point of a block, up to the stage's end, which comes once for all. */
 keepfit_status kf_fit_take(keepfit_fit *fit, const keepfit_point *point, const struct kf_mark *mark,

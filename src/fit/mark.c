@@ -1,17 +1,21 @@
 #define _POSIX_C_SOURCE 200809L
 /* Keys: a point that comes with the key of one that is present takes its place, which is one stage. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/sized.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 
-const struct kf_mark kf_no_mark = {NULL, 0};
+const struct kf_mark kf_no_mark = {NULL, 0, NAN};
 
-keepfit_status kf_mark_read(const char *key, struct kf_mark *mark, keepfit_error *error)
+keepfit_status kf_mark_read(const keepfit_fit *fit, const char *key, double time, struct kf_mark *mark,
+                            keepfit_error *error)
 {
-    *mark = (struct kf_mark){key, key ? strnlen(key, KEEPFIT_KEY_MOST + 1) : 0};
+    size_t length = key ? strnlen(key, KEEPFIT_KEY_MOST + 1) : 0;
+    *mark = (struct kf_mark){key, length, kf_fit_is_timed(fit) ? time : NAN};
     if (key && mark->length == 0)
         return kf_fail(error, KEEPFIT_DATA, "the key is empty; a point without one has none at all");
     if (mark->length > KEEPFIT_KEY_MOST)
@@ -22,7 +26,7 @@ keepfit_status kf_mark_read(const char *key, struct kf_mark *mark, keepfit_error
 struct kf_mark kf_fit_mark_of(const keepfit_fit *fit, size_t j)
 {
     const struct kf_key *key = kf_keys_of(&fit->arrivals.keys, kf_fit_arrival(fit, j));
-    return key ? (struct kf_mark){key->text, key->length} : kf_no_mark;
+    return (struct kf_mark){key ? key->text : NULL, key ? key->length : 0, kf_fade_time(fit, j)};
 }
 
 bool kf_fit_replace(keepfit_fit *fit, const struct kf_mark *mark)
@@ -50,7 +54,7 @@ keepfit_status keepfit_fit_push_marked(keepfit_fit *fit, const keepfit_point *po
     if (status == KEEPFIT_OK && own.removes)
         status = kf_fail(&fit->error, KEEPFIT_USAGE, "the mark is of a row that removes a point, which is no point");
     if (status == KEEPFIT_OK)
-        status = kf_mark_read(own.key, &mark, &fit->error);
+        status = kf_mark_read(fit, own.key, own.time, &mark, &fit->error);
     return status == KEEPFIT_OK ? kf_fit_push(fit, point, &mark, NULL) : status;
 }
 
@@ -60,7 +64,8 @@ keepfit_status keepfit_fit_mark(keepfit_fit *fit, uint64_t index, keepfit_mark *
     if (index >= fit->task.problem.points.count)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "there is no point %llu: %zu are present", (unsigned long long)index,
                        fit->task.problem.points.count);
-    const keepfit_mark made = {.key = kf_fit_mark_of(fit, (size_t)index).key};
+    struct kf_mark there = kf_fit_mark_of(fit, (size_t)index);
+    const keepfit_mark made = {.key = there.key, .time = there.time};
     KF_GIVE(mark, &made);
     return KEEPFIT_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 
 static void update_lambda(keepfit_fit *fit)
 {
@@ -71,12 +72,34 @@ bool kf_fit_drop(keepfit_fit *fit, size_t j)
         memmove(fit->arrivals.of + j, fit->arrivals.of + j + 1, (count - j - 1) * sizeof *fit->arrivals.of);
     bool stale = kf_objective_discount(objective, j);
     kf_points_remove(&task->problem.points, j);
+    kf_fade_drop(fit, j);
     assert(task->problem.points.count + 1 == count);
     kf_fit_forget_classes(fit);
     if (++fit->arrivals.left > task->problem.points.count || stale)
         kf_fit_compute_constants(fit);
     update_lambda(fit);
     return true;
+}
+
+void kf_fit_drop_oldest(keepfit_fit *fit, size_t count)
+{
+    struct kf_points *points = &fit->task.problem.points;
+    size_t rest = points->count - count;
+    assert(count <= points->count);
+    for (size_t k = 0; k < count; k++) {
+        kf_centre_leaves(fit, k);
+        kf_keys_remove(&fit->arrivals.keys, kf_fit_arrival(fit, k));
+    }
+    if (fit->arrivals.of)
+        memmove(fit->arrivals.of, fit->arrivals.of + count, rest * sizeof *fit->arrivals.of);
+    for (size_t k = 0; k < count; k++) {
+        kf_points_remove(points, 0);
+        kf_fade_drop(fit, 0);
+    }
+    kf_fit_forget_classes(fit);
+    kf_fit_compute_constants(fit);
+    kf_fit_forget(fit);
+    assert(points->count == rest);
 }
 
 keepfit_status kf_fit_settle(keepfit_fit *fit)

@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "base/stopping.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 #include "fit/snapshot.h"
 #include "history/presence.h"
 
@@ -43,9 +44,9 @@ static keepfit_status find_presence(const keepfit_fit *fit, struct kf_presence *
     uint64_t removals = 0;
     for (size_t k = 0; k < journal->segment_count; k++)
         removals += journal->segments[k].removals + journal->segments[k].keyed;
-    if (removals == 0 && fit->options->window == 0)
+    presence->terms = kf_terms_of(fit->options);
+    if (removals == 0 && !kf_terms_end_any(&presence->terms))
         return KEEPFIT_OK;
-    presence->window = fit->options->window;
     while ((record = kf_journal_next(journal, &cursor)) && record->number <= journal->checkpoint.number)
         switch (kf_presence_take(presence, record)) {
         case KF_PRESENCE_GOOD:
@@ -94,7 +95,8 @@ static keepfit_status recall_points(keepfit_fit *fit, struct kf_cursor *cursor, 
             continue;
         fit->task.problem.points.arrived = record->arrival - 1;
         if (!kf_points_append_lent(&fit->task.problem.points, &place) ||
-            (mark.length && !kf_keys_add(&fit->arrivals.keys, mark.key, mark.length, record->arrival)))
+            (mark.length && !kf_keys_add(&fit->arrivals.keys, mark.key, mark.length, record->arrival)) ||
+            (kf_fit_is_timed(fit) && !kf_along_append(&fit->arrivals.fading.times, mark.time)))
             status = kf_fail_memory(error);
     }
     kf_presence_free(&presence);
@@ -148,7 +150,7 @@ static keepfit_status replay_point(keepfit_fit *fit, struct replay *replay, cons
     struct kf_mark mark = kf_record_mark(record);
     if (record->arrival != fit->arrivals.arrived + 1)
         return kf_fail(&fit->error, KEEPFIT_CORRUPT, "points are out of order");
-    keepfit_status status = kf_fit_check(fit, &point, &fit->error);
+    keepfit_status status = kf_fit_check(fit, &point, &mark, &fit->error);
     if (status != KEEPFIT_OK)
         return status;
     return replay->members ? kf_fit_take(fit, &point, &mark, &place) : kf_fit_push(fit, &point, &mark, &place);

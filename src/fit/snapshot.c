@@ -8,13 +8,15 @@
 #include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 #include "fit/validation.h"
 
 /* 1 has no points whose slopes are older than x (certificate/certificate.h); 4 has what rounding may have done, the whole tally, patience (promise.c),
  * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h); from 8 on sums go by
  * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order; 9 has
- * the keys of points; 10 what predictions were like (validation.h); 11 the inverse that classes share (optimum/shared_inverse.h). */
-#define SNAPSHOT_VERSION 11 /* safety: the format */
+ * the keys of points; 10 what predictions were like (validation.h); 11 the inverse that classes share (optimum/shared_inverse.h);
+ * 12 weights that fade (fade.h). */
+#define SNAPSHOT_VERSION 12 /* safety: the format */
 #define NAME_ROOM 64        /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)
@@ -116,6 +118,8 @@ static void archive_fit(keepfit_fit *fit, struct kf_archive *archive, bool keys,
         number_points(fit);
     if (version >= KF_VERSION_WITH_KEYS)
         kf_keys_archive(fit, archive, keys);
+    if (version >= KF_VERSION_WITH_FADING)
+        kf_fade_archive(fit, archive, keys);
     archive_account(fit, archive);
     kf_choice_archive(&fit->choice, archive);
     bool chooses = strcmp(fit->asked->name, "auto") == 0;
@@ -210,7 +214,7 @@ static keepfit_status recall_all(keepfit_fit *fit, const keepfit_block *points)
     keepfit_status status = KEEPFIT_OK;
     for (size_t k = 0; k < points->count && status == KEEPFIT_OK; k++) {
         keepfit_point point = kf_block_point(points, k);
-        status = kf_fit_check(fit, &point, &fit->error);
+        status = kf_fit_check_point(fit, &point, &fit->error);
         if (status == KEEPFIT_OK && !kf_snapshot_recall(fit, &point))
             status = kf_fail_memory(&fit->error);
     }

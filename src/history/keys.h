@@ -11,6 +11,7 @@
 struct kf_mark {
     const char *key;
     size_t length; /* 0: it has no key */
+    double time;   /* seconds; NaN: it has none */
 };
 
 struct kf_key {

@@ -19,8 +19,9 @@ struct keepfit_journal {
     struct kf_schema schema;
     uint64_t notes; /* that stand */
     struct kf_cursor cursor;
-    size_t seen;                    /* points that the cursor has passed */
-    char key[KEEPFIT_KEY_MOST + 1]; /* of the last one that was given out */
+    size_t seen;         /* points that the cursor has passed */
+    struct kf_mark mark; /* of the last one that was given out */
+    char key[KEEPFIT_KEY_MOST + 1];
     uint64_t spoilt;
     uint32_t *index;
     size_t index_capacity;
@@ -46,7 +47,7 @@ static keepfit_status read_settings(keepfit_journal *journal, keepfit_error *err
     }
     if (status == KEEPFIT_OK) {
         journal->lead = kf_lead_of(options, parts.objective_length > 0);
-        journal->presence.window = options->window;
+        journal->presence.terms = kf_terms_of(options);
     }
     keepfit_error *damage = &journal->inner.damage;
     if (status == KEEPFIT_OK && damage->status == KEEPFIT_OK && parts.base > journal->inner.checkpoint.number)
@@ -181,6 +182,7 @@ keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *poi
         struct kf_mark mark = kf_record_mark(record);
         memcpy(journal->key, mark.length ? mark.key : "", mark.length);
         journal->key[mark.length] = '\0';
+        journal->mark = mark;
         if (arrival)
             *arrival = record->arrival;
         return KEEPFIT_OK;
@@ -190,7 +192,7 @@ keepfit_status keepfit_journal_next(keepfit_journal *journal, keepfit_point *poi
 
 void keepfit_journal_mark(const keepfit_journal *journal, keepfit_mark *mark)
 {
-    const keepfit_mark made = {.key = *journal->key ? journal->key : NULL};
+    const keepfit_mark made = {.key = *journal->key ? journal->key : NULL, .time = journal->mark.time};
     KF_GIVE(mark, &made);
 }
 

@@ -29,6 +29,25 @@ static bool take_out(struct kf_presence *presence, uint64_t arrival)
     return true;
 }
 
+/* Those leave whose terms end when this one comes. False: out of memory. */
+static bool end_terms(struct kf_presence *presence, uint64_t arrival, double time)
+{
+    bool timed = kf_terms_are_timed(&presence->terms);
+    while (presence->present) {
+        struct kf_came oldest = {presence->arrival[presence->oldest], timed ? presence->time[presence->oldest] : 0};
+        const struct kf_came newest = {arrival, time};
+        if (!kf_terms_fade(&presence->terms, oldest, newest) &&
+            !kf_terms_end(&presence->terms, presence->present, oldest, newest))
+            break;
+        leave(presence, presence->oldest);
+    }
+    if (timed && !KF_RESERVE(presence->time, presence->time_capacity, presence->count + 1))
+        return false;
+    if (timed)
+        presence->time[presence->count] = time;
+    return true;
+}
+
 enum kf_presence_news kf_presence_take(struct kf_presence *presence, const struct kf_record *record)
 {
     if (record->kind == KF_RECORD_REMOVAL)
@@ -46,8 +65,8 @@ enum kf_presence_news kf_presence_take(struct kf_presence *presence, const struc
         return KF_PRESENCE_WRONG;
     if (mark.length && !kf_keys_add(&presence->keys, mark.key, mark.length, record->arrival))
         return KF_PRESENCE_MEMORY;
-    if (presence->window && presence->present >= presence->window)
-        leave(presence, presence->oldest);
+    if (!end_terms(presence, record->arrival, mark.time))
+        return KF_PRESENCE_MEMORY;
     presence->arrival[presence->count++] = record->arrival;
     presence->present++;
     return KF_PRESENCE_GOOD;
@@ -56,6 +75,7 @@ enum kf_presence_news kf_presence_take(struct kf_presence *presence, const struc
 void kf_presence_free(struct kf_presence *presence)
 {
     kf_keys_free(&presence->keys);
+    free(presence->time);
     free(presence->arrival);
     *presence = (struct kf_presence){0};
 }

@@ -1,14 +1,18 @@
 /* Which of a journal's points are still present after a certain record: a removal takes out the point it names, a key the one that had
- * it, and with a window the oldest leaves when one more comes. */
+ * it, and those leave whose
+ * terms end when one more comes. */
 #ifndef KF_PRESENCE_H
 #define KF_PRESENCE_H
 
 #include "history/record.h"
+#include "history/terms.h"
 
 struct kf_presence {
-    uint64_t window;   /* 0: none */
+    struct kf_terms terms;
     uint64_t *arrival; /* of every point in turn; KF_GONE is added once it has left */
     size_t count, capacity;
+    double *time; /* of every point, where terms go by it */
+    size_t time_capacity;
     size_t oldest, present;
     struct kf_keys keys; /* of those that are present */
 };

@@ -35,22 +35,22 @@ static uint64_t row_words(unsigned kind, uint64_t count)
     return kind == KF_RECORD_SPARSE ? count + (count + 1) / 2 : count;
 }
 
-uint64_t kf_record_words(unsigned kind, uint64_t count, size_t key)
+uint64_t kf_record_words(unsigned kind, uint64_t count, unsigned mark)
 {
     uint64_t head = sizeof(struct kf_record) / 8;
     switch (kind) {
     case KF_RECORD_SETTINGS:
     case KF_RECORD_NAMES:
     case KF_RECORD_NOTE:
-        return key == 0 ? head + (count + 7) / 8 : 0;
+        return mark == 0 ? head + (count + 7) / 8 : 0;
     case KF_RECORD_DENSE:
     case KF_RECORD_SPARSE:
-        return head + row_words(kind, count) + (key + 7) / 8;
+        return head + row_words(kind, count) + (mark & KF_RECORD_TIMED ? 1 : 0) + ((mark & ~KF_RECORD_TIMED) + 7) / 8;
     case KF_RECORD_REMOVAL:
     case KF_RECORD_BLOCK:
     case KF_RECORD_EXPECTED:
     case KF_RECORD_ROOM:
-        return count == 0 && key == 0 ? head : 0;
+        return count == 0 && mark == 0 ? head : 0;
     default:
         return 0;
     }
@@ -63,7 +63,7 @@ static uint32_t record_checksum(const struct kf_record *record, uint64_t salt)
 
 void kf_record_seal(struct kf_record *record, uint64_t salt)
 {
-    record->words = (uint32_t)kf_record_words(record->kind, record->count, record->key);
+    record->words = (uint32_t)kf_record_words(record->kind, record->count, record->mark);
     record->checksum = record_checksum(record, salt);
 }
 
@@ -82,7 +82,8 @@ static bool contents_sound(const struct kf_record *record)
         if (index[k] <= index[k - 1])
             return false;
     struct kf_mark mark = kf_record_mark(record);
-    if (mark.length > KEEPFIT_KEY_MOST || (mark.length && memchr(mark.key, '\0', mark.length)))
+    if (isinf(mark.time) || (kf_record_is_timed(record) && isnan(mark.time)) || mark.length > KEEPFIT_KEY_MOST ||
+        (mark.length && memchr(mark.key, '\0', mark.length)))
         return false;
     bool highest = record->kind == KF_RECORD_SPARSE && record->count && index[record->count - 1] == UINT32_MAX;
     return sum == 0 && !highest;
@@ -91,16 +92,21 @@ static bool contents_sound(const struct kf_record *record)
 bool kf_record_sound(const struct kf_record *at, size_t available, uint64_t salt)
 {
     return available >= sizeof *at && available / 8 >= at->words &&
-           at->words == kf_record_words(at->kind, at->count, at->key) && at->words > 0 &&
+           at->words == kf_record_words(at->kind, at->count, at->mark) && at->words > 0 &&
            at->checksum == record_checksum(at, salt) && contents_sound(at);
 }
 
 struct kf_mark kf_record_mark(const struct kf_record *record)
 {
-    if (!kf_record_is_point(record) || !record->key)
-        return (struct kf_mark){NULL, 0};
+    struct kf_mark mark = {NULL, 0, NAN};
+    if (!kf_record_is_point(record))
+        return mark;
     const double *behind = record->row + row_words(record->kind, record->count);
-    return (struct kf_mark){(const char *)behind, record->key};
+    if (kf_record_is_timed(record))
+        mark.time = *behind++;
+    mark.length = kf_record_key(record);
+    mark.key = mark.length ? (const char *)behind : NULL;
+    return mark;
 }
 
 keepfit_point kf_record_point(const struct kf_record *record, const struct kf_lead *lead, uint32_t *index)

@@ -23,13 +23,13 @@
  *   40             8      weight
  *   48             2      kind: 1 settings, 2 point with a dense row, 3 point with a sparse row, 4 removal, 5 block, 6 expected class,
  *                         7 room that was made, 8 names, 9 note
- *   50             2      a point: the length of its key, in bytes; 0: it has none
+ *   50             2      a point: the length of its key, in bytes, 0: it has none; and 32768 where it has a time
  *   52             4      count: entries of the row, or bytes of the settings, names or note
  *   56                    dense: count doubles. sparse: count doubles, then count indices of 4 bytes. A constant feature (bias or
  *                         intercept) is in the row already, as entry 0, and the others are moved up. settings: text, a line
  *                         "key value" for each option that defines the problem. names: what features and classes are called that
  *                         was not known before (kf_schema_archive). note: what the program gave. Zeros up to a multiple
- *                         of 8. Behind a row with a key: the key, without a NUL, and zeros likewise. A point that was present
+ *                         of 8. Behind the row: the time, a double; the key, without a NUL, and zeros likewise. A point that was present
  *                         with the same key leaves when this one comes; no other record says so.
  *
  * A block's points, or removals, are one stage. They lie in one segment, and count only once all are there.
@@ -66,7 +66,7 @@ struct kf_record {
     uint32_t checksum, words;
     uint64_t number, durable, arrival;
     double target, weight;
-    uint16_t kind, key;
+    uint16_t kind, mark;
     uint32_t count;
     double row[];
 };
@@ -90,8 +90,20 @@ static inline size_t kf_record_bytes(const struct kf_record *record)
     return (size_t)record->words * 8;
 }
 
-/* How many words a record of this kind, of this count and with a key of this length has; 0: there is no such record. */
-uint64_t kf_record_words(unsigned kind, uint64_t count, size_t key);
+#define KF_RECORD_TIMED 0x8000u /* in the mark */
+
+static inline bool kf_record_is_timed(const struct kf_record *record)
+{
+    return record->mark & KF_RECORD_TIMED;
+}
+
+static inline size_t kf_record_key(const struct kf_record *record)
+{
+    return record->mark & ~KF_RECORD_TIMED;
+}
+
+/* How many words a record of this kind, of this count and with this mark has; 0: there is no such record. */
+uint64_t kf_record_words(unsigned kind, uint64_t count, unsigned mark);
 /* Puts length and checksum into a record that is otherwise complete. */
 void kf_record_seal(struct kf_record *record, uint64_t salt);
 

@@ -81,7 +81,7 @@ static bool scan_one(struct kf_segment *segment)
         if (record->kind == KF_RECORD_BLOCK)
             members = record->arrival;
         points += kf_record_is_point(record);
-        keyed += record->key > 0;
+        keyed += kf_record_is_point(record) && kf_record_key(record) > 0;
         removals += record->kind == KF_RECORD_REMOVAL;
         at += kf_record_bytes(record);
         number++;
@@ -112,7 +112,8 @@ bool kf_segment_torn(const struct kf_segment *segment, uint64_t floor)
         const struct kf_record *record = (const struct kf_record *)(segment->bytes + at);
         size_t available = segment->size - at;
         if (record->number <= lost || record->number - lost > segment->size || record->durable < lost ||
-            record->words > available / 8 || record->words != kf_record_words(record->kind, record->count, record->key))
+            record->words > available / 8 ||
+            record->words != kf_record_words(record->kind, record->count, record->mark))
             continue;
         if (kf_record_bytes(record) > work || kf_record_sound(record, available, segment->head.salt))
             return false;

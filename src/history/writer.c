@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,10 +270,10 @@ keepfit_status kf_writer_acknowledge(struct kf_writer *writer, keepfit_error *er
 }
 
 /* Room for one more record, in a new segment if this one is full; NULL: it failed. */
-static struct kf_record *make_room(struct kf_writer *writer, unsigned kind, uint64_t count, size_t key,
+static struct kf_record *make_room(struct kf_writer *writer, unsigned kind, uint64_t count, unsigned mark,
                                    keepfit_error *error)
 {
-    uint64_t bytes = 8 * kf_record_words(kind, count, key);
+    uint64_t bytes = 8 * kf_record_words(kind, count, mark);
     if (still_good(writer, error) != KEEPFIT_OK)
         return NULL;
     if (bytes / 8 > UINT32_MAX || count > UINT32_MAX || bytes > SIZE_MAX - BATCH_MOST) {
@@ -296,7 +297,7 @@ static struct kf_record *make_room(struct kf_writer *writer, unsigned kind, uint
                                  .number = writer->next,
                                  .durable = writer->durable,
                                  .kind = (uint16_t)kind,
-                                 .key = (uint16_t)key,
+                                 .mark = (uint16_t)mark,
                                  .count = (uint32_t)count};
     return record;
 }
@@ -353,20 +354,27 @@ keepfit_status kf_writer_note(struct kf_writer *writer, const struct kf_note *no
     return KEEPFIT_OK;
 }
 
+/* Behind the row. */
+static void lay_mark(double *at, const struct kf_mark *mark)
+{
+    if (!isnan(mark->time))
+        *at++ = mark->time;
+    memset(at, 0, (mark->length + 7) / 8 * 8);
+    if (mark->length)
+        memcpy(at, mark->key, mark->length);
+}
+
 keepfit_status kf_writer_point(struct kf_writer *writer, uint64_t arrival, const keepfit_point *point,
                                const struct kf_lead *lead, const struct kf_mark *mark, keepfit_error *error)
 {
     struct kf_shape shape = kf_row_shape(&point->row, lead);
     unsigned kind = shape.dense ? KF_RECORD_DENSE : KF_RECORD_SPARSE;
+    unsigned behind = (unsigned)mark->length | (isnan(mark->time) ? 0 : KF_RECORD_TIMED);
     assert(mark->length <= KEEPFIT_KEY_MOST);
-    struct kf_record *record = make_room(writer, kind, shape.count, mark->length, error);
+    struct kf_record *record = make_room(writer, kind, shape.count, behind, error);
     if (!record)
         return error->status;
-    if (mark->length) { /* zeros behind it */
-        char *key = (char *)record + 8 * kf_record_words(kind, shape.count, 0);
-        memset(key, 0, (mark->length + 7) / 8 * 8);
-        memcpy(key, mark->key, mark->length);
-    }
+    lay_mark((double *)record + kf_record_words(kind, shape.count, 0), mark);
     record->arrival = arrival;
     record->target = point->target;
     record->weight = point->weight;

@@ -97,6 +97,14 @@ static void learn_label(struct run *run, double label)
 
 static void arrive(struct run *run, size_t j)
 {
+    const struct trial *trial = run->trial;
+    for (size_t k = 0; k < run->count && trial->key[j]; k++)
+        if (trial->key[run->present[k]] == trial->key[j]) {
+            leave(run, k);
+            break;
+        }
+    while (run->count && trial_has_faded(trial, run->present[0], run->arrived + 1))
+        leave(run, 0);
     if (run->trial->window && run->count >= run->trial->window)
         leave(run, 0);
     run->present[run->count++] = j;
@@ -108,16 +116,26 @@ static void arrive(struct run *run, size_t j)
 
 /* ---- actions ---- */
 
+/* NULL: it has none. */
+static const char *key_of(const struct trial *trial, size_t j, char room[24])
+{
+    snprintf(room, 24, "key %zu", trial->key[j]);
+    return trial->key[j] ? room : NULL;
+}
+
 /* A block of compressed rows. */
 struct rows {
     keepfit_block block;
     uint64_t start[POINTS_MOST + 1];
     uint32_t index[POINTS_MOST * FEATURES_MOST];
     double value[POINTS_MOST * FEATURES_MOST], target[POINTS_MOST], weight[POINTS_MOST];
+    char room[POINTS_MOST][24];
+    const char *key[POINTS_MOST];
 };
 
-static void add_row(struct rows *rows, const keepfit_point *point)
+static void add_row(struct rows *rows, const struct trial *trial, size_t j)
 {
+    const keepfit_point *point = &trial->point[j];
     size_t k = rows->block.count++;
     uint64_t at = rows->start[k];
     for (size_t e = 0; e < point->row.count; e++, at++) {
@@ -127,6 +145,7 @@ static void add_row(struct rows *rows, const keepfit_point *point)
     rows->start[k + 1] = at;
     rows->target[k] = point->target;
     rows->weight[k] = point->weight;
+    rows->key[k] = key_of(trial, j, rows->room[k]);
 }
 
 static void begin_rows(struct rows *rows)
@@ -137,15 +156,18 @@ static void begin_rows(struct rows *rows)
                                   .index = rows->index,
                                   .value = rows->value,
                                   .target = rows->target,
-                                  .weight = rows->weight};
+                                  .weight = rows->weight,
+                                  .key = rows->key};
 }
 
 static keepfit_status push_one(struct run *run, size_t j)
 {
+    char room[24];
+    const keepfit_mark mark = {.struct_size = sizeof mark, .key = key_of(run->trial, j, room)};
     run->action = "push";
     run->calls = 1;
     arrive(run, j);
-    return keepfit_fit_push(run->fit, &run->trial->point[j]);
+    return keepfit_fit_push_marked(run->fit, &run->trial->point[j], &mark);
 }
 
 /* Whether a block is one stage for this method, and a removal any: gd and csvrg see the points one by one. Without a regulariser
@@ -159,7 +181,7 @@ static bool settles(const struct run *run)
 static keepfit_status push_some(struct run *run, size_t from, size_t count)
 {
     static struct rows rows;
-    bool extends = random_chance(&run->trial->random, 0.7);
+    bool extends = random_chance(&run->trial->random, 0.7) || run->trial->keyed;
     for (size_t k = 0; k < count; k++)
         arrive(run, from + k);
     run->action = extends ? "extend" : "push_block";
@@ -168,7 +190,7 @@ static keepfit_status push_some(struct run *run, size_t from, size_t count)
         return keepfit_fit_push_block(run->fit, run->trial->point + from, count, NULL);
     begin_rows(&rows);
     for (size_t k = 0; k < count; k++)
-        add_row(&rows, &run->trial->point[from + k]);
+        add_row(&rows, run->trial, from + k);
     return keepfit_fit_extend(run->fit, &rows.block, NULL);
 }
 
@@ -247,7 +269,7 @@ static keepfit_status resume(struct run *run)
         return status;
     begin_rows(&rows);
     for (size_t k = 0; k < run->count; k++)
-        add_row(&rows, &run->trial->point[run->present[k]]);
+        add_row(&rows, run->trial, run->present[k]);
     status = keepfit_fit_restore(other, &rows.block, bytes, count);
     keepfit_fit_report(run->fit, &before);
     keepfit_fit_report(other, &after);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/exponential.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const char *const trial_losses[LOSSES] = {"squared", "logistic", "huber",        "hinge",
@@ -154,6 +156,7 @@ static void draw_unregularised(struct trial *trial)
 
 static void draw_limits(struct trial *trial)
 {
+    static const size_t half_lives[] = {1, 2, 3, 5, 10, 30, 1000};
     struct random *random = &trial->random;
     if (random_chance(random, 0.1))
         trial->budget = (uint64_t)random_magnitude(random, 0, 3);
@@ -162,6 +165,37 @@ static void draw_limits(struct trial *trial)
     if (random_chance(random, 0.2))
         trial->window = 2 + random_below(random, trial->count);
     trial->estimate = random_chance(random, 0.03);
+    bool holds = strcmp(trial->method, "csvrg") != 0 && trial->lambda > 0 && !trial->total;
+    if (random_chance(random, 0.15) && holds)
+        trial->half_life = half_lives[random_below(random, COUNT(half_lives))];
+}
+
+/* Points are numbered from 1. 2^share, share = (arrival mod N)/N, is rounded in one way alone: it is a part of the problem. */
+double trial_weight(const struct trial *trial, size_t j, size_t arrived)
+{
+    double weight = trial->point[j].weight;
+    size_t each = trial->half_life, came = j + 1;
+    if (!each)
+        return weight;
+    double share = (double)(came % each) / (double)each;
+    return ldexp(weight * kf_exp(share * 0.69314718055994530942), (int)(came / each) - (int)(arrived / each));
+}
+
+bool trial_has_faded(const struct trial *trial, size_t j, size_t arrived)
+{
+    size_t each = trial->half_life;
+    return each && j + 1 + 12 * each < arrived - arrived % (4 * each);
+}
+
+static void draw_keys(struct trial *trial)
+{
+    struct random *random = &trial->random;
+    trial->keyed = random_chance(random, 0.15);
+    size_t keys = 1 + random_below(random, trial->count);
+    for (size_t j = 0; j < trial->count && trial->keyed; j++)
+        trial->key[j] = random_chance(random, 0.2) ? 0 : 1 + random_below(random, keys);
+    if (trial->keyed)
+        trial_note(trial, "keyed");
 }
 
 static void draw_actions(struct trial *trial)
@@ -221,6 +255,8 @@ static void write_options(struct trial *trial)
         add_real(trial, "bias", trial->bias);
     if (trial->window)
         add_real(trial, "window", (double)trial->window);
+    if (trial->half_life)
+        add_real(trial, "half-life", (double)trial->half_life);
     if (trial->budget)
         add_real(trial, "stage-budget", (double)trial->budget);
     if (trial->factor > 0)
@@ -253,5 +289,6 @@ void trial_draw(struct trial *trial, uint64_t seed)
     if (trial->mild && !trial->usual)
         trial_note(trial, "mild");
     trial_draw_points(trial);
+    draw_keys(trial);
     write_options(trial);
 }

@@ -31,6 +31,8 @@ struct trial {
     double delta, low, high, lambda, epsilon, bias; /* bias 0: none */
     bool total, intercept, estimate, mild, usual, sparse;
     size_t count, features, classes, window;
+    size_t half_life; /* arrivals; 0: none */
+    bool keyed;       /* points have keys, which come again */
     uint64_t budget;
     double factor; /* of max-stage-work; 0: none */
     const char *method;
@@ -42,12 +44,17 @@ struct trial {
     uint32_t index[POINTS_MOST][FEATURES_MOST];
     double packed[POINTS_MOST][FEATURES_MOST]; /* a sparse row's entries */
     keepfit_point point[POINTS_MOST];
+    size_t key[POINTS_MOST]; /* 0: it has none */
 
     double removals, blocks, snapshots, expectations; /* shares of the steps */
     bool largest;                                     /* what is removed are the largest rows and weights */
 };
 
 void trial_draw(struct trial *trial, uint64_t seed);
+/* What point j weighs, times a power of two that is the same for all, once `arrived` points have come. */
+double trial_weight(const struct trial *trial, size_t j, size_t arrived);
+/* Whether it has left for its age by then. */
+bool trial_has_faded(const struct trial *trial, size_t j, size_t arrived);
 /* Adds words to trial->traits. */
 void trial_note(struct trial *trial, const char *trait);
 /* The points; options are drawn already. */

@@ -43,7 +43,7 @@ static void add_point(const struct run *run, struct reference *reference, size_t
         reference->row[at][0] = trial->intercept ? 1 : trial->bias;
     for (size_t f = 0; f < run->features; f++)
         reference->row[at][lead + f] = trial->value[j][f];
-    reference->share[at] = point->weight;
+    reference->share[at] = trial_weight(trial, j, run->arrived);
     if (is_numbers(run))
         reference->target[at] = point->target;
     else if (trial->loss == SOFTMAX)
