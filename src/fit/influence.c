@@ -169,6 +169,7 @@ keepfit_status keepfit_fit_influence(keepfit_fit *fit, uint64_t index, keepfit_i
     keepfit_status status = kf_information_make(fit, &leaving.information);
     if (status == KEEPFIT_OK)
         status = find_influence(&leaving, &made);
+    status = kf_information_sound(fit, status);
     kf_information_free(&leaving.information);
     free(leaving.own);
     free(leaving.step);

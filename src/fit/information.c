@@ -93,3 +93,11 @@ void kf_information_free(struct kf_information *information)
     kf_curves_free(&information->curves);
     *information = (struct kf_information){.size = 0};
 }
+
+keepfit_status kf_information_sound(keepfit_fit *fit, keepfit_status status)
+{
+    if (!fit->task.problem.objective.memory_failed || fit->death.status != KEEPFIT_OK)
+        return status;
+    fit->task.problem.objective.memory_failed = false;
+    return kf_fail_memory(&fit->error);
+}

@@ -18,6 +18,8 @@ struct kf_information {
 /* Fails where there is no such thing: networks, domains, too many coordinates, a singular H. The caller frees it in any case. */
 keepfit_status kf_information_make(keepfit_fit *fit, struct kf_information *information);
 void kf_information_free(struct kf_information *information);
+/* The status, or that memory was wanting underneath, which does not end the fit. */
+keepfit_status kf_information_sound(keepfit_fit *fit, keepfit_status status);
 /* The regulariser's part of H on the diagonal, of all coordinates that are not free. */
 double kf_information_penalty(const keepfit_fit *fit);
 

@@ -159,7 +159,7 @@ keepfit_status keepfit_fit_standard_errors(keepfit_fit *fit, keepfit_model *mode
 {
     struct kf_information information;
     uint64_t counted = fit->task.problem.objective.fo;
-    keepfit_status status = add_errors(fit, &information, model);
+    keepfit_status status = kf_information_sound(fit, add_errors(fit, &information, model));
     kf_information_free(&information);
     fit->task.problem.objective.fo = counted;
     return status;

@@ -102,6 +102,30 @@ static bool measure_all(const struct operation *operation, keepfit_fit *fit, uin
     return true;
 }
 
+/* Standard errors, and what the oldest point does; where there is none of this, that is no failure. */
+static void say_more(const struct operation *operation, keepfit_fit *fit, uint64_t known, keepfit_model *model,
+                     struct outcome *outcome)
+{
+    keepfit_influence influence = {.struct_size = sizeof influence};
+    keepfit_validation validation = {.struct_size = sizeof validation};
+    double error = 0;
+    outcome->status = keepfit_fit_standard_errors(fit, model);
+    if (outcome->status == KEEPFIT_OK) {
+        TAP_NEED(keepfit_model_standard_errors(model, true, 0, 0, &error));
+        outcome->status = keepfit_fit_influence(fit, 0, &influence);
+    }
+    if (outcome->status == KEEPFIT_USAGE) {
+        outcome->status = KEEPFIT_OK;
+    } else if (outcome->status != KEEPFIT_OK) {
+        check_left(operation, fit, known, true, outcome);
+        return;
+    }
+    keepfit_fit_validation(fit, &validation);
+    add_to_digest(outcome, &error, sizeof error);
+    add_to_digest(outcome, &influence.distance, sizeof influence.distance);
+    add_to_digest(outcome, &validation.windowed_loss, sizeof validation.windowed_loss);
+}
+
 static void read_model(const struct operation *operation, keepfit_fit *fit, uint64_t known, struct outcome *outcome)
 {
     keepfit_model *model = NULL;
@@ -115,6 +139,7 @@ static void read_model(const struct operation *operation, keepfit_fit *fit, uint
     add_to_digest(outcome, about.weights,
                   (about.hidden ? about.hidden : about.features) * about.outputs * sizeof *about.weights);
     add_to_digest(outcome, about.labels, about.classes * sizeof *about.labels);
+    say_more(operation, fit, known, model, outcome);
     keepfit_model_free(model);
 }
 

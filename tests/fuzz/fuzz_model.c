@@ -1,5 +1,5 @@
 /* Model files. The first byte says whether the rest is a whole file, or what follows the head of one (a linear model's, a
- * network's, or one with names): then the magic, the version, the checksum and the length are put in front of it, without which hardly any input
+ * network's, one with names, or one with standard errors): then the magic, the version, the checksum and the length are put in front of it, without which hardly any input
  * would get far.
  *
  * What is accepted is written again as the same bytes, holds finite numbers only, and predicts. */
@@ -62,6 +62,10 @@ static void check_model(const keepfit_model *model)
     if (about.hidden)
         check_finite(about.hidden_weights, about.features * about.hidden);
     check_names(model);
+    double error;
+    for (uint64_t f = 0; f < about.features; f++)
+        if (keepfit_model_standard_errors(model, f % 2, f, about.outputs - 1, &error))
+            FUZZ_LAW(isnan(error) || (isfinite(error) && error >= 0));
     static const uint32_t index[] = {0, 3, 4000000000u};
     static const double value[] = {1, -0.5, 2};
     keepfit_row row = {.count = 3, .index = index, .value = value};
@@ -85,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned char *bytes = data + 1;
     size_t count = size - 1;
     if (*data & 1) {
-        count = put_head(file, bytes, count, *data & 4 ? 3 : *data & 2 ? 2 : 1);
+        count = put_head(file, bytes, count, *data & 8 ? 5 : *data & 4 ? 3 : *data & 2 ? 2 : 1);
         bytes = file;
     }
     keepfit_model *model = NULL;

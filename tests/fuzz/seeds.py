@@ -223,6 +223,17 @@ NAMED = {
 for name, content in NAMED.items():
     seed("model", "named-" + name, 5, content)
 
+# standard errors behind all else: of 1 + features rows, twice
+ERRORS = {
+    "plain": with_names("logistic", 1, 2, 2, struct.pack("<Q", 0)) + struct.pack("<6d", 1, 2, 3, -1, 0, 5),
+    "named": NAMED["three"] + struct.pack("<12d", *range(12)),
+    "below": with_names("squared", 1, 0, 1, struct.pack("<Q", 0)) + struct.pack("<4d", 1, -2, 3, 4),
+    "short": with_names("squared", 1, 0, 1, struct.pack("<Q", 0)) + struct.pack("<3d", 1, 2, 3),
+    "network": with_names("network", 2, 2, 3, struct.pack("<Q", 0), hidden=2),
+}
+for name, content in ERRORS.items():
+    seed("model", "errors-" + name, 9, content)
+
 for name, content in MODELS.items():
     seed("model", name, 1, content)
     seed("model", "headless-" + name, 0, b"keepfitM" + struct.pack("<IIQ", 1, 0, len(content)) + content[:8])

@@ -41,6 +41,36 @@ static void test_round_trip(struct tap *tap, const char *loss, const char *path)
     keepfit_model_free(loaded);
 }
 
+/* Standard errors are kept, missing ones too. */
+static void test_errors(struct tap *tap, const char *loss, const char *path)
+{
+    char text[128];
+    snprintf(text, sizeof text, "loss=%s lambda=0.1 intercept=true", loss);
+    struct cloud *cloud = cloud_make(loss, 40, 3, true, true, 62);
+    keepfit_fit *fit = fit_from(text);
+    keepfit_model *model = NULL, *loaded = NULL;
+    size_t different = 0, known = 0;
+    push_range(fit, cloud, 0, cloud->count);
+    TAP_NEED(keepfit_fit_model(fit, &model) == KEEPFIT_OK);
+    TAP_NEED(!keepfit_model_standard_errors(model, true, 0, 0, &(double){0}));
+    TAP_NEED(keepfit_fit_standard_errors(fit, model) == KEEPFIT_OK);
+    TAP_NEED(keepfit_model_save(model, path, NULL) == KEEPFIT_OK);
+    TAP_NEED(keepfit_model_load(path, &loaded, NULL) == KEEPFIT_OK);
+    for (size_t k = 0; k < 2 * 4; k++) {
+        uint64_t feature = k / 2 == 3 ? KEEPFIT_INTERCEPT : k / 2;
+        double a, b;
+        TAP_NEED(keepfit_model_standard_errors(model, k % 2, feature, 0, &a));
+        TAP_NEED(keepfit_model_standard_errors(loaded, k % 2, feature, 0, &b));
+        different += isnan(a) != isnan(b) || (!isnan(a) && a != b);
+        known += !isnan(a) && a > 0;
+    }
+    tap_check(tap, different == 0 && known >= 4, "%s: standard errors come back as they were", loss);
+    keepfit_model_free(model);
+    keepfit_model_free(loaded);
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
 static const char *const columns[] = {"amount", "", "say \"x\""}, *const classes[] = {"ok", "fraud", "who knows"};
 
 static keepfit_model *named_model(const char *loss)
@@ -192,6 +222,10 @@ int main(void)
     for (size_t l = 0; (loss = linear_loss(l)); l++)
         test_names(&tap, loss, path);
     test_names(&tap, "logistic", path);
+    test_damage(&tap, path, other);
+    for (size_t l = 0; (loss = linear_loss(l)); l++)
+        test_errors(&tap, loss, path);
+    test_errors(&tap, "logistic", path);
     test_damage(&tap, path, other);
     test_contradictions(&tap);
 
