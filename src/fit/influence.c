@@ -17,6 +17,7 @@
 #include "base/sized.h"
 #include "fit/centre.h"
 #include "fit/durable.h"
+#include "fit/fade.h"
 #include "fit/information.h"
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
@@ -148,7 +149,8 @@ static keepfit_status find_influence(struct leaving *leaving, keepfit_influence 
     if (!leave(leaving, penalty))
         return kf_fail(&fit->error, KEEPFIT_USAGE, "without this point the Hessian is singular, and nothing follows");
     kf_cholesky_solve(leaving->size, leaving->information.hessian, leaving->size, leaving->step);
-    made->distance = distance(leaving);
+    made->distance =
+        distance(leaving) / sqrt(kf_fade_weight(fit, 1, fit->arrivals.arrived, fit->arrivals.fading.latest));
     give_out(leaving, made);
     return KEEPFIT_OK;
 }

@@ -8,6 +8,8 @@
  *   robust   the points are independent, and nothing else is known of them (Huber, White): C J C, J = sum of the outer products
  *            of the gradients of f_j.
  *
+ * With a half-life, what is kept of weights is all that many times too large (fade.h), and is taken for what it stands for.
+ *
  * An intercept is that of rows as they came: it is the kept one less the centres times the weights (centre.h), so its variance is
  * v'Cv with these numbers for v; and the constant that stands before rows is multiplied in. */
 #include <assert.h>
@@ -18,6 +20,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "fit/fade.h"
 #include "fit/information.h"
 #include "kernels/dense.h"
 #include "kernels/kernels.h"
@@ -77,14 +80,14 @@ static double plain_factor(keepfit_fit *fit, const struct kf_information *inform
     struct kf_objective *objective = &fit->task.problem.objective;
     const struct kf_points *points = &fit->task.problem.points;
     struct kf_view view = kf_dense_view(fit->task.iterate.x);
-    double sum = 0;
+    double sum = 0, unit = kf_fade_weight(fit, 1, fit->arrivals.arrived, fit->arrivals.fading.latest);
     if (objective->loss->likelihood == 1)
-        return 1;
+        return unit;
     if (objective->loss->likelihood == 0)
         return NAN;
     for (size_t j = 0; j < points->count; j++)
         sum += points->place[j].weight * objective->type->value(objective, &view, j);
-    double left = objective->weight_total - freedom(information->size, inverse, information->hessian);
+    double left = objective->weight_total / unit - freedom(information->size, inverse, information->hessian);
     return left > 0 ? objective->loss->likelihood * sum / left : NAN;
 }
 

@@ -178,18 +178,22 @@ def csv_text(rows, targets, weights):
     return "\n".join(lines) + "\n"
 
 
-def test_errors(folder, loss, intercept, offset):
-    """offset: a column far from 0, which the fit keeps less its centre."""
+def test_errors(folder, loss, intercept, offset, half_life=None):
+    """offset: a column far from 0, which the fit keeps less its centre; half_life: of weights, in points."""
     rows, targets, _ = draw(loss, 400, 3, 11)
     weights = np.random.default_rng(2).integers(1, 4, len(rows)).astype(float)
     rows[:, 1] += offset
     whole = np.column_stack([np.ones(len(rows)), rows]) if intercept else rows
     penalty = np.array([0.0] * intercept + [LAMBDA] * 3)
+    given = weights
+    if half_life:
+        weights = weights * 0.5 ** ((len(rows) - 1 - np.arange(len(rows))) / half_life)
     x, plain, robust = covariances(loss, whole, targets, weights, penalty)
     words = ["--loss", loss, "--lambda", str(LAMBDA), "--epsilon", "1e-13", "--target", "y", "--weight-column", "w"]
-    name = "%s%s%s" % (loss, ", intercept" * intercept, ", a column at %g" % offset if offset else "")
+    words += ["--half-life", str(half_life)] if half_life else []
+    name = "%s%s%s%s" % (loss, ", intercept" * intercept, ", a column at %g" % offset if offset else "", ", half-life" if half_life else "")
     journal, model, _ = fit_journal(folder, name.replace(",", "").replace(" ", ""), words + ["--intercept"] * intercept,
-                                    csv_text(rows, targets, weights))
+                                    csv_text(rows, targets, given))
     table = list(csv.DictReader(io.StringIO(run("inspect", "--csv", model))))[1 - intercept:]
     check(near([row["weight"] for row in table], x, 1e-5), name + ": the weights are NumPy's", [table, x])
     if plain is None:
@@ -281,6 +285,8 @@ def main():
         for loss in LOSSES:
             for intercept, offset in ((False, 0), (True, 0), (True, 1e5)):
                 test_errors(folder, loss, intercept, offset)
+        for loss in ("logistic", "squared"):
+            test_errors(folder, loss, True, 0, 70)
         test_softmax_errors(folder)
         test_explain(folder)
     print("1..%d" % count)
