@@ -42,7 +42,7 @@ bench:
 	@test -z "$$KEEPFIT_DATA" || $(MAKE) --no-print-directory python
 	@test -z "$$KEEPFIT_DATA" || $(BUILD)-venv/bin/python bench/python.py $(BUILD) "$$KEEPFIT_DATA" --write
 
-# An hour on two cores; what has been computed is kept in reproduction/ and not computed again.
+# Some 25 minutes on two cores; what has been computed is kept in reproduction/ and not computed again.
 reproduction: all
 	@test -n "$$KEEPFIT_DATA" || { echo "KEEPFIT_DATA=DIR must name the folder with the data sets"; exit 1; }
 	@$(BUILD)/keepfit reproduce all --out reproduction

@@ -100,6 +100,7 @@ def find(name):
 
 GENERATED = {"squared, 5 features": ("squared", 5), "logistic, 5 features": ("logistic", 5), "logistic, 20 features": ("logistic", 20)}
 REAL = ("cod-rna", "skin_nonskin", "elec2", "a9a", "a9a, scaled")
+FEWER = {"a9a": 5000, "a9a, scaled": 5000}  # points; held dearly
 
 
 def stream(name, rows, seed):
@@ -115,7 +116,7 @@ def stream(name, rows, seed):
 
 def plot(path, title, x_label, y_label, curves):
     """curves: (name, points, dashed); both axes logarithmic."""
-    width, height, left, right, bottom, top = 640, 380, 70, 215, 45, 30
+    width, height, left, right, bottom, top = 640, 380, 88, 205, 45, 30
     xs, ys = [p[0] for c in curves for p in c[1]], [p[1] for c in curves for p in c[1]]
     x_low, x_high = math.log10(min(xs)), math.log10(max(xs))
     y_low, y_high = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)))
@@ -128,8 +129,8 @@ def plot(path, title, x_label, y_label, curves):
              '<text x="%g" y="18" font-weight="bold">%s</text>' % (left, title)]
     for power in range(y_low, y_high + 1):
         _, y = at(min(xs), 10.0 ** power)
-        parts.append('<line x1="%g" x2="%g" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%g" y="%.1f" text-anchor="end">%g</text>' %
-                     (left, width - right, y, y, left - 6, y + 4, 10.0 ** power))
+        parts.append('<line x1="%g" x2="%g" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%g" y="%.1f" text-anchor="end">%s</text>' %
+                     (left, width - right, y, y, left - 6, y + 4, format(10 ** power, ",") if power >= 0 else "%g" % 10.0 ** power))
     for power in range(math.ceil(x_low), math.floor(x_high) + 1):
         x, _ = at(10.0 ** power, 10.0 ** y_low)
         parts.append('<line x1="%.1f" x2="%.1f" y1="%g" y2="%g" stroke="#eee"/><text x="%.1f" y="%g" text-anchor="middle">%s</text>' %
@@ -212,7 +213,7 @@ def part_cost(images):
     rows, curves, within, all_cells = [], [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for name in list(GENERATED) + list(REAL):
-            problem = stream(name, MOST, 1)
+            problem = stream(name, FEWER.get(name, MOST), 1)
             if not problem:
                 rows.append([name, "skipped: not there"] + [""] * 6)
                 continue

@@ -50,7 +50,7 @@ static const struct own_option table[] = {
      "Folder with the data sets, plain or gzip (docs/reproduction.md lists them). Default: made-up data of the same "
      "shape."},
     {"quick", 0, "", "false", KEEPFIT_FLAG, AT(quick), REPRODUCE,
-     "Smaller streams, fewer seeds: minutes instead of an hour."},
+     "Smaller streams, fewer seeds: a minute instead of half an hour."},
     {"score", 0, "", "false", KEEPFIT_FLAG, AT(score), PREDICT,
      "Report accuracy and log-loss, or root mean squared error, on standard error."},
     {"output", 0, "LIST", "", KEEPFIT_TEXT, AT(output), PREDICT,
