@@ -12,7 +12,9 @@
 #include "toolkit/output.h"
 
 #define AT(field) offsetof(struct arguments, field)
-#define ALL (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE | VERIFY | EXPORT | COMPACT)
+#define ALL                                                                                                            \
+    (TRAIN | PREDICT | COMPARE | INSPECT | GENERATE | LIST | HELP | REPRODUCE | VERIFY | EXPORT | COMPACT | SERVE |    \
+     PUSH | ASK)
 
 static const struct own_option table[] = {
     {"model", 'm', "FILE", "", KEEPFIT_TEXT, AT(model), TRAIN, "Save the model there at the end (atomically)."},
@@ -94,11 +96,40 @@ static const struct own_option table[] = {
      "How far the hidden model moves along the stream, as a share of its size."},
     {"order", 0, "iid|sorted", "iid", KEEPFIT_TEXT, AT(order), GENERATE, "sorted: by target, smallest first."},
     {"json", 0, "", "false", KEEPFIT_FLAG, AT(json), TRAIN | COMPARE | INSPECT | LIST, "Print the result as JSON."},
-    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet), TRAIN | PREDICT | COMPARE | REPRODUCE | GENERATE | EXPORT,
-     "No progress, no summary, no warnings."},
-    {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE,
+    {"quiet", 'q', "", "false", KEEPFIT_FLAG, AT(quiet),
+     TRAIN | PREDICT | COMPARE | REPRODUCE | GENERATE | EXPORT | PUSH | ASK, "No progress, no summary, no warnings."},
+    {"config", 0, "FILE", "", KEEPFIT_TEXT, AT(config), TRAIN | PREDICT | COMPARE | GENERATE | SERVE,
      "Read options from lines 'key = value'; the command line and the environment (KEEPFIT_LAMBDA=...) take "
      "precedence."},
+    {"listen", 0, "HOST:PORT", "", KEEPFIT_TEXT, AT(listen), SERVE,
+     "Where to listen, such as 127.0.0.1:8377. What others can reach needs --tokens."},
+    {"unix", 0, "PATH", "", KEEPFIT_TEXT, AT(unix_path), SERVE, "Listen on a socket of this name, too or instead."},
+    {"tokens", 0, "FILE", "", KEEPFIT_TEXT, AT(tokens), SERVE,
+     "Lines of a token and what it is for: read, write, forget, admin. SIGHUP reads it again."},
+    {"log", 0, "FILE", "", KEEPFIT_TEXT, AT(log_file), SERVE,
+     "Where log lines go. Default: standard error. SIGHUP opens it anew."},
+    {"max-body", 0, "BYTES", "33554432", KEEPFIT_COUNT, AT(max_body), SERVE, "The largest body of a request."},
+    {"max-points", 0, "N", "100000", KEEPFIT_COUNT, AT(max_points), SERVE, "The most points a request."},
+    {"max-queue", 0, "N", "1024", KEEPFIT_COUNT, AT(max_queue), SERVE,
+     "How many requests may wait for the learner; more are told to come back (429)."},
+    {"max-connections", 0, "N", "1000", KEEPFIT_COUNT, AT(max_connections), SERVE, "Connections at once."},
+    {"max-connections-address", 0, "N", "800", KEEPFIT_COUNT, AT(max_connections_address), SERVE,
+     "Connections at once from one address."},
+    {"max-listeners", 0, "N", "64", KEEPFIT_COUNT, AT(max_listeners), SERVE, "Listeners to events at once."},
+    {"max-waiting", 0, "N", "100000", KEEPFIT_COUNT, AT(max_waiting), SERVE,
+     "Predicted rows that may wait for their labels; beyond it the oldest goes."},
+    {"waiting-seconds", 0, "S", "604800", KEEPFIT_COUNT, AT(waiting_seconds), SERVE,
+     "How long a predicted row waits for its label."},
+    {"keep-keys", 0, "N", "100000", KEEPFIT_COUNT, AT(keep_keys), SERVE,
+     "How many requests with an Idempotency-Key are remembered."},
+    {"header-seconds", 0, "S", "10", KEEPFIT_COUNT, AT(header_seconds), SERVE,
+     "How long a request's header may take, and its body before --body-rate counts."},
+    {"idle-seconds", 0, "S", "60", KEEPFIT_COUNT, AT(idle_seconds), SERVE, "How long a connection may be idle."},
+    {"body-rate", 0, "BYTES", "1000", KEEPFIT_COUNT, AT(body_rate), SERVE, "Bytes a second that a body has to bring."},
+    {"token", 0, "FILE", "", KEEPFIT_TEXT, AT(token), PUSH | ASK, "A file whose first word is the token to send."},
+    {"batch", 0, "N", "1000", KEEPFIT_COUNT, AT(batch), PUSH | ASK, "Rows a request."},
+    {"retries", 0, "N", "8", KEEPFIT_COUNT, AT(retries), PUSH | ASK,
+     "How often a request that did not get through is sent again, after ever longer waits."},
     {"man", 0, "", "false", KEEPFIT_FLAG, AT(man), HELP, "Print the man page."},
     {"completion", 0, "bash|zsh", "", KEEPFIT_TEXT, AT(completion), HELP, "Print a completion script."},
     {"help", 'h', "", "false", KEEPFIT_FLAG, AT(help), ALL, "Help on the command."},

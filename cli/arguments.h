@@ -17,7 +17,10 @@ enum command_id {
     REPRODUCE = 128,
     VERIFY = 256,
     EXPORT = 512,
-    COMPACT = 1024
+    COMPACT = 1024,
+    SERVE = 2048,
+    PUSH = 4096,
+    ASK = 8192
 };
 
 struct arguments;
@@ -50,6 +53,9 @@ struct arguments {
     bool follow_model, acknowledge, repair, gap, json, quiet, score, weights, man, help, version, quick,
         standard_errors, csv, log;
     uint64_t save_every, runs, rows, features, nnz, classes, explain;
+    const char *listen, *unix_path, *tokens, *token, *log_file;
+    uint64_t max_body, max_points, max_queue, max_connections, max_connections_address, max_listeners, max_waiting,
+        header_seconds, idle_seconds, body_rate, waiting_seconds, keep_keys, batch, retries;
     double noise, drift;
 };
 
@@ -97,5 +103,8 @@ int run_compact(struct arguments *arguments);
 int run_generate(struct arguments *arguments);
 int run_list(struct arguments *arguments);
 int run_reproduce(struct arguments *arguments);
+int run_serve(struct arguments *arguments);
+int run_push(struct arguments *arguments);
+int run_ask(struct arguments *arguments);
 
 #endif

@@ -64,6 +64,19 @@ static const struct command commands[] = {
      "--log, a table as people have them.",
      "keepfit generate --rows 1000 --features 50 --loss logistic --noise 0.05 --seed 7 > data.svm", "loss seed",
      run_generate},
+    {"serve", SERVE, "", 0, 0, "learn, predict and show over HTTP",
+     "Keeps a model fitted to the points that come in over HTTP, and predicts meanwhile. Points are kept in the "
+     "journal's "
+     "folder; started again, it goes on where it was. SIGTERM ends it in order. docs/service.md has the requests.",
+     "keepfit serve --listen 127.0.0.1:8377 --journal points --loss logistic", "problem method data journal",
+     run_serve},
+    {"push", PUSH, "URL FILE|-", 2, 2, "send a file's points to a service",
+     "Sends the rows of the file (LIBSVM, CSV with names in its first line, JSON lines) to a service that learns them, "
+     "some at a time. What does not get through is sent again with the same key, so nothing is learnt twice.",
+     "keepfit push http://127.0.0.1:8377 data.svm", "format", run_push},
+    {"ask", ASK, "URL FILE|-", 2, 2, "have a service predict a file's rows",
+     "Sends the rows of the file to a service and prints one prediction a line.",
+     "keepfit ask http://127.0.0.1:8377 rows.csv", "format", run_ask},
     {"list", LIST, "methods|losses|domains|formats|options|features", 1, 1, "what this build offers",
      "Lists the members of a family with a line on each.", "keepfit list methods", "", run_list},
     {"help", HELP, "[COMMAND]", 0, 1, "help on a command",

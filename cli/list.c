@@ -35,6 +35,10 @@ static void list_family(keepfit_family family, bool json)
             width = (int)strlen(entry.name);
     for (size_t k = 0; keepfit_family_entry(family, k, &entry); k++)
         print_entry(json, k == 0, width, entry.name, entry.summary);
+#ifdef KEEPFIT_SERVICE
+    if (family == KEEPFIT_FEATURES)
+        print_entry(json, false, width, "service", "keepfit serve: learns and predicts over HTTP (libmicrohttpd)");
+#endif
 }
 
 static void print_option(bool json, bool first, const char *key, const char *value, const char *help)

@@ -232,6 +232,11 @@ KEEPFIT_API keepfit_status keepfit_fit_push_marked(keepfit_fit *fit, const keepf
 KEEPFIT_API keepfit_status keepfit_fit_push_block(keepfit_fit *fit, const keepfit_point *points, size_t count,
                                                   size_t *pushed);
 
+/* Whether these would all be taken, one after the other: nothing changes. key and time are as in keepfit_mark, one for each point;
+ * NULL: none has one. KEEPFIT_DATA: one would be refused; the error's line is then which, from 1. */
+KEEPFIT_API keepfit_status keepfit_fit_foresee(keepfit_fit *fit, const keepfit_point *points, const char *const *key,
+                                               const double *time, size_t count);
+
 /* Many points in arrays that others may own. Rows in full: row k has `features` values from value + k*stride on. Compressed
  * rows (start != NULL): row k has the entries start[k] .. start[k+1]-1 of index and value. */
 typedef struct keepfit_block {
@@ -518,6 +523,13 @@ KEEPFIT_API keepfit_status keepfit_stream_open_for_model(const char *path, const
                                                          keepfit_stream **stream, keepfit_error *error);
 /* Another model takes the place of that one. KEEPFIT_DATA: the stream's columns are not its features; the first one stays. */
 KEEPFIT_API keepfit_status keepfit_stream_suit_model(keepfit_stream *stream, const keepfit_model *model,
+                                                     keepfit_error *error);
+
+/* The same for what lies in memory, as long as the stream does: for a fit, or a model (which may have targets), or neither; `name` is
+ * what messages call it, and tells the format by its extension where the options do not. */
+KEEPFIT_API keepfit_status keepfit_stream_open_bytes(const void *bytes, size_t count, const char *name,
+                                                     const keepfit_options *options, const keepfit_fit *fit,
+                                                     const keepfit_model *model, bool targets, keepfit_stream **stream,
                                                      keepfit_error *error);
 
 /* The next point, valid until the next call; KEEPFIT_END after the last. With on-error skip, bad rows are passed

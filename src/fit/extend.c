@@ -43,28 +43,35 @@ struct prospect {
     double weight, latest;
 };
 
-static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block, size_t k, struct prospect *prospect,
+/* A point, with its key and time. */
+struct comer {
+    keepfit_point point;
+    const char *key;
+    double time;
+};
+
+static keepfit_status foresee(const keepfit_fit *fit, const struct comer *comer, struct prospect *prospect,
                               keepfit_error *error)
 {
-    keepfit_point point = kf_block_point(block, k);
+    const keepfit_point *point = &comer->point;
     struct kf_mark mark;
     double mapped;
-    keepfit_status status = kf_fit_check_point(fit, &point, error);
+    keepfit_status status = kf_fit_check_point(fit, point, error);
     if (status == KEEPFIT_OK)
-        status = kf_mark_read(fit, block->key ? block->key[k] : NULL, block->time ? block->time[k] : NAN, &mark, error);
+        status = kf_mark_read(fit, comer->key, comer->time, &mark, error);
     if (status == KEEPFIT_OK)
-        status = kf_fade_suits(fit, &mark, point.weight, prospect->latest, error);
+        status = kf_fade_suits(fit, &mark, point->weight, prospect->latest, error);
     if (status != KEEPFIT_OK)
         return status;
-    if (kf_row_width(&point.row) > prospect->width)
-        prospect->width = kf_row_width(&point.row);
+    if (kf_row_width(&point->row) > prospect->width)
+        prospect->width = kf_row_width(&point->row);
     prospect->latest = mark.time;
-    prospect->weight += kf_fade_most(fit, point.weight);
+    prospect->weight += kf_fade_most(fit, point->weight);
     if (!isfinite(prospect->weight * prospect->weight))
         return kf_fail(error, KEEPFIT_DATA, "the weights' sum is too large");
-    switch (kf_labels_take(&prospect->labels, point.target, &mapped)) {
+    switch (kf_labels_take(&prospect->labels, point->target, &mapped)) {
     case KF_LABEL_THIRD:
-        return kf_fit_third(fit, point.target, &prospect->labels, error);
+        return kf_fit_third(fit, point->target, &prospect->labels, error);
     case KF_LABEL_MEMORY:
         return kf_fail_memory(error);
     default:
@@ -72,11 +79,8 @@ static keepfit_status foresee(const keepfit_fit *fit, const keepfit_block *block
     }
 }
 
-/* Checks all of the block, and finds what sizes it asks for. On failure error->line is the row's number, from 1. */
-static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *block, struct prospect *prospect,
-                                  keepfit_error *error)
+static keepfit_status know_labels(const keepfit_fit *fit, struct prospect *prospect, keepfit_error *error)
 {
-    keepfit_status status = KEEPFIT_OK;
     double unused;
     prospect->labels.kind = fit->meaning.labels.kind;
     prospect->weight = fit->task.problem.objective.weight_total;
@@ -84,8 +88,18 @@ static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *b
     for (size_t k = 0; k < fit->meaning.labels.count; k++)
         if (kf_labels_take(&prospect->labels, fit->meaning.labels.label[k], &unused) == KF_LABEL_MEMORY)
             return kf_fail_memory(error);
+    return KEEPFIT_OK;
+}
+
+/* Checks all of the block, and finds what sizes it asks for. On failure error->line is the row's number, from 1. */
+static keepfit_status check_block(const keepfit_fit *fit, const keepfit_block *block, struct prospect *prospect,
+                                  keepfit_error *error)
+{
+    keepfit_status status = know_labels(fit, prospect, error);
     for (size_t k = 0; k < block->count && status == KEEPFIT_OK; k++) {
-        status = foresee(fit, block, k, prospect, error);
+        const struct comer comer = {kf_block_point(block, k), block->key ? block->key[k] : NULL,
+                                    block->time ? block->time[k] : NAN};
+        status = foresee(fit, &comer, prospect, error);
         if (status != KEEPFIT_OK)
             error->line = k + 1;
     }
@@ -200,6 +214,23 @@ keepfit_status keepfit_fit_extend(keepfit_fit *fit, const keepfit_block *given, 
         status = take_block(fit, block, &prospect, &count);
     if (pushed)
         *pushed = count;
+    free(prospect.labels.label);
+    return status;
+}
+
+keepfit_status keepfit_fit_foresee(keepfit_fit *fit, const keepfit_point *points, const char *const *key,
+                                   const double *time, size_t count)
+{
+    struct prospect prospect = {0};
+    keepfit_status status = kf_fit_ready(fit);
+    if (status == KEEPFIT_OK)
+        status = know_labels(fit, &prospect, &fit->error);
+    for (size_t k = 0; k < count && status == KEEPFIT_OK; k++) {
+        const struct comer comer = {points[k], key ? key[k] : NULL, time ? time[k] : NAN};
+        status = foresee(fit, &comer, &prospect, &fit->error);
+        if (status != KEEPFIT_OK)
+            fit->error.line = k + 1;
+    }
     free(prospect.labels.label);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "fit/durable.h"
+#include "model/model.h"
 #include "stream/stream.h"
 
 const char *kf_fit_class(const keepfit_fit *fit, double label, char room[KF_CLASS_ROOM])
@@ -51,13 +52,32 @@ keepfit_status keepfit_fit_name(keepfit_fit *fit, const keepfit_schema *given)
     return kf_durable_acknowledge(fit, status);
 }
 
-keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_options *options, const keepfit_fit *fit,
-                                           keepfit_stream **stream, keepfit_error *error)
+static keepfit_status open_for_fit(const char *path, const struct kf_memory *memory, const keepfit_options *options,
+                                   const keepfit_fit *fit, keepfit_stream **stream, keepfit_error *error)
 {
     const keepfit_schema schema = kf_schema_show(&fit->meaning.schema);
     struct kf_wanted wanted = {.schema = &schema, .targets = true, .texts = kf_texts_for(fit->options)};
     wanted.plain = fit->arrivals.arrived > 0 && !schema.columns;
     if (fit->meaning.labels.count && !schema.classes)
         wanted.texts = KF_TEXTS_NEVER;
-    return kf_stream_open_wanted(path, options, &wanted, stream, error);
+    return kf_stream_open_wanted(path, memory, options, &wanted, stream, error);
+}
+
+keepfit_status keepfit_stream_open_for_fit(const char *path, const keepfit_options *options, const keepfit_fit *fit,
+                                           keepfit_stream **stream, keepfit_error *error)
+{
+    return open_for_fit(path, NULL, options, fit, stream, error);
+}
+
+keepfit_status keepfit_stream_open_bytes(const void *bytes, size_t count, const char *name,
+                                         const keepfit_options *options, const keepfit_fit *fit,
+                                         const keepfit_model *model, bool targets, keepfit_stream **stream,
+                                         keepfit_error *error)
+{
+    const struct kf_memory memory = {.bytes = bytes, .count = count, .sized = true};
+    if (fit)
+        return open_for_fit(name, &memory, options, fit, stream, error);
+    if (model)
+        return kf_stream_open_for_model(name, &memory, options, model, targets, stream, error);
+    return kf_stream_open_memory(&memory, name, options, stream, error);
 }

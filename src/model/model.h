@@ -6,6 +6,7 @@
 
 #include "base/schema.h"
 #include "objective/loss.h"
+#include "stream/stream.h"
 
 #define KF_MODEL_TEXT 64
 
@@ -49,5 +50,10 @@ unsigned char *kf_model_encode(const keepfit_model *model, size_t *count);
 /* And back; `name` is what messages call them. */
 keepfit_status kf_model_decode(const unsigned char *bytes, size_t count, const char *name, keepfit_model **model,
                                keepfit_error *error);
+
+/* keepfit_stream_open_for_model, of a file or (otherwise than NULL) of what lies in memory. */
+keepfit_status kf_stream_open_for_model(const char *path, const struct kf_memory *memory,
+                                        const keepfit_options *options, const keepfit_model *model, bool targets,
+                                        keepfit_stream **stream, keepfit_error *error);
 
 #endif

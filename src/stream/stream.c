@@ -436,10 +436,10 @@ enum kf_texts kf_texts_for(const keepfit_options *options)
     return classes ? KF_TEXTS_EITHER : KF_TEXTS_NEVER;
 }
 
-keepfit_status kf_stream_open_wanted(const char *path, const keepfit_options *options, const struct kf_wanted *wanted,
-                                     keepfit_stream **stream, keepfit_error *error)
+keepfit_status kf_stream_open_wanted(const char *path, const struct kf_memory *memory, const keepfit_options *options,
+                                     const struct kf_wanted *wanted, keepfit_stream **stream, keepfit_error *error)
 {
-    return open_stream(path, NULL, options, wanted, stream, error);
+    return open_stream(path, memory, options, wanted, stream, error);
 }
 
 keepfit_status keepfit_stream_open(const char *path, const keepfit_options *options, keepfit_stream **stream,

@@ -14,7 +14,7 @@ import time
 
 from harness import Skipped, clean_environment, libsvm, numbers, over, same, two_classes
 
-COMMANDS = ("train", "predict", "compare", "reproduce", "inspect", "verify", "export", "compact", "generate", "list", "help")
+COMMANDS = ("train", "predict", "compare", "reproduce", "inspect", "verify", "export", "compact", "generate", "serve", "push", "ask", "list", "help")
 NUMBERS, TWO_CLASSES = ("squared", "huber", "logcosh"), ("logistic", "hinge", "squared-hinge")
 LOSSES = NUMBERS + TWO_CLASSES + ("softmax",)
 FAMILIES = ("methods", "losses", "domains", "formats", "options", "features")

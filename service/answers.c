@@ -1,0 +1,161 @@
+/* Predictions, from a model that nobody changes any more. They wait for nothing: not for the learner, not for the disk. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/service.h"
+
+struct answering {
+    struct exchange *exchange;
+    const struct current *current;
+    double *scores, *probabilities;
+    bool with_scores;
+};
+
+static void write_label(struct text *text, const struct current *current, double label)
+{
+    const char *name = keepfit_schema_class(&current->schema, label);
+    if (name)
+        text_string(text, name);
+    else
+        text_number(text, label);
+}
+
+/* The names of members are texts, also where classes are numbers. */
+static void write_label_as_name(struct text *text, const struct current *current, double label)
+{
+    const char *name = keepfit_schema_class(&current->schema, label);
+    if (name) {
+        text_string(text, name);
+        return;
+    }
+    text_put(text, "\"");
+    text_number(text, label);
+    text_put(text, "\"");
+}
+
+static void write_probabilities(const struct answering *answering)
+{
+    struct text *text = &answering->exchange->answer.text;
+    const keepfit_description *about = &answering->current->about;
+    if (keepfit_model_probabilities(answering->current->model, answering->scores, answering->probabilities) !=
+        KEEPFIT_OK)
+        return;
+    text_put(text, ",\"probabilities\":{");
+    for (size_t k = 0; k < about->classes; k++) {
+        if (k)
+            text_put(text, ",");
+        write_label_as_name(text, answering->current, about->labels[k]);
+        text_put(text, ":");
+        text_number(text, answering->probabilities[k]);
+    }
+    text_put(text, "}");
+}
+
+static void write_scores(const struct answering *answering)
+{
+    struct text *text = &answering->exchange->answer.text;
+    text_put(text, ",\"scores\":[");
+    for (size_t k = 0; k < answering->current->about.outputs; k++) {
+        if (k)
+            text_put(text, ",");
+        text_number(text, answering->scores[k]);
+    }
+    text_put(text, "]");
+}
+
+static void write_place(struct text *text, const struct current *current)
+{
+    text_put(text, ",\"stage\":");
+    text_count(text, current->report.stage);
+    text_put(text, ",\"bound\":");
+    text_number(text, current->report.bound);
+}
+
+static bool predict_one(const struct answering *answering, const keepfit_row *row, const char *id)
+{
+    struct text *text = &answering->exchange->answer.text;
+    keepfit_prediction prediction = {.struct_size = sizeof prediction};
+    keepfit_status status = keepfit_model_predict(answering->current->model, row, &prediction, answering->scores);
+    if (status != KEEPFIT_OK)
+        return trouble_set(&answering->exchange->trouble, 500, "model", "%s", keepfit_status_sentence(status));
+    text_put(text, "{\"prediction\":");
+    write_label(text, answering->current, prediction.value);
+    if (answering->current->about.classification)
+        write_probabilities(answering);
+    if (answering->with_scores)
+        write_scores(answering);
+    write_place(text, answering->current);
+    if (id) {
+        text_put(text, ",\"id\":");
+        text_string(text, id);
+    }
+    text_put(text, "}");
+    return true;
+}
+
+static bool predict_all(struct answering *answering, const struct rows *rows)
+{
+    struct exchange *exchange = answering->exchange;
+    struct text *text = &exchange->answer.text;
+    const struct rows *given = &exchange->rows;
+    bool single = given->count && given->single;
+    text_put(text, single ? "" : "[");
+    for (size_t k = 0; k < rows->count; k++) {
+        const keepfit_point point = rows_point(rows, k);
+        const char *id = k < given->count ? rows_text(given, given->row[k].id) : NULL;
+        if (k)
+            text_put(text, ",\n");
+        if (!predict_one(answering, &point.row, id))
+            return false;
+    }
+    text_put(text, single ? "\n" : "]\n");
+    atomic_fetch_add(&exchange->service->counters.predictions, rows->count);
+    return !text->failed || trouble_memory(&exchange->trouble);
+}
+
+static bool predict_with(struct exchange *exchange, const struct current *current)
+{
+    const keepfit_description *about = &current->about;
+    struct answering answering = {.exchange = exchange, .current = current};
+    struct rows read = {0};
+    keepfit_stream *stream = NULL;
+    const char *scores = exchange->argument ? exchange->argument(exchange, "scores") : NULL;
+    answering.with_scores = scores && strcmp(scores, "0") != 0;
+    answering.scores = calloc(about->outputs + 1, sizeof(double));
+    answering.probabilities = calloc(about->classes + 1, sizeof(double));
+    bool good = (answering.scores && answering.probabilities) || trouble_memory(&exchange->trouble);
+    if (good)
+        good = exchange->streamed ? body_stream(exchange, NULL, current->model, &read, &stream)
+                                  : body_check_width(exchange, current);
+    if (good)
+        good = predict_all(&answering, exchange->streamed ? &read : &exchange->rows);
+    keepfit_stream_close(stream);
+    rows_free(&read);
+    free(answering.scores);
+    free(answering.probabilities);
+    return good;
+}
+
+bool predict_rows(struct exchange *exchange)
+{
+    uint64_t begin = clock_nanoseconds();
+    if (!body_read(exchange, false))
+        return false;
+    struct current *current = current_take(exchange->trained);
+    if (!current || !current->model) {
+        bool starting = atomic_load(&exchange->service->state) == STATE_STARTING;
+        current_leave(current);
+        exchange->answer.retry_after = 1;
+        return starting ? trouble_set(&exchange->trouble, 503, "starting", "the journal is being taken over")
+                        : trouble_set(&exchange->trouble, 409, "no_model", "there are no points yet, so no model");
+    }
+    exchange->answer.status = 200;
+    exchange->answer.type = "application/json";
+    bool good = predict_with(exchange, current);
+    for (size_t k = 0; k < exchange->rows.count; k++)
+        exchange->goes_on = exchange->goes_on || exchange->rows.row[k].id != ROWS_NONE;
+    current_leave(current);
+    atomic_fetch_add(&exchange->service->counters.predict_nanoseconds, clock_nanoseconds() - begin);
+    return good;
+}

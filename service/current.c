@@ -1,0 +1,53 @@
+#include <stdlib.h>
+
+#include "service/service.h"
+
+struct current *current_take(struct trained *trained)
+{
+    pthread_mutex_lock(&trained->lock);
+    struct current *current = trained->current;
+    if (current)
+        atomic_fetch_add(&current->users, 1);
+    pthread_mutex_unlock(&trained->lock);
+    return current;
+}
+
+void current_leave(struct current *current)
+{
+    if (!current || atomic_fetch_sub(&current->users, 1) != 1)
+        return;
+    keepfit_model_free(current->model);
+    free(current);
+}
+
+keepfit_status current_publish(struct trained *trained)
+{
+    keepfit_durability durability = {.struct_size = sizeof durability};
+    struct current *made = calloc(1, sizeof *made);
+    if (!made)
+        return KEEPFIT_NO_MEMORY;
+    atomic_init(&made->users, 1);
+    made->report = (keepfit_report){.struct_size = sizeof made->report};
+    made->about = (keepfit_description){.struct_size = sizeof made->about};
+    made->schema = (keepfit_schema){.struct_size = sizeof made->schema};
+    keepfit_fit_report(trained->fit, &made->report);
+    keepfit_fit_durability(trained->fit, &durability);
+    made->safe = durability.safe;
+    keepfit_status status = KEEPFIT_OK;
+    if (made->report.points)
+        status = keepfit_fit_model(trained->fit, &made->model);
+    if (status != KEEPFIT_OK) {
+        current_leave(made);
+        return status;
+    }
+    if (made->model) {
+        keepfit_model_describe(made->model, &made->about);
+        keepfit_model_schema(made->model, &made->schema);
+    }
+    pthread_mutex_lock(&trained->lock);
+    struct current *before = trained->current;
+    trained->current = made;
+    pthread_mutex_unlock(&trained->lock);
+    current_leave(before);
+    return KEEPFIT_OK;
+}

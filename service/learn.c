@@ -1,0 +1,499 @@
+/* What the learner does with a request. A request is taken whole or not at all: all of it is read and foreseen before the first point goes
+ * in. Where a crash comes between its points, its key lets the retry go on with those that are missing. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/service.h"
+
+bool learn_refuse(struct exchange *exchange, keepfit_status status)
+{
+    const keepfit_error *error = keepfit_fit_error(exchange->trained->fit);
+    trouble_library(&exchange->trouble, status, error);
+    if (status == KEEPFIT_DATA && error->line)
+        trouble_at(&exchange->trouble, "point %llu", (unsigned long long)error->line);
+    return false;
+}
+
+static uint64_t digest_of(const char *bytes, size_t count, uint64_t digest)
+{
+    for (size_t k = 0; k < count; k++)
+        digest = (digest ^ (unsigned char)bytes[k]) * 1099511628211u;
+    return digest;
+}
+
+/* ---- classes that are texts, in lists of numbers ---- */
+
+struct classes {
+    const char **name;
+    double *label;
+    size_t count, known;
+};
+
+static bool find_class(struct classes *classes, const char *name, double *label)
+{
+    double next = 0;
+    for (size_t k = 0; k < classes->count; k++)
+        if (strcmp(classes->name[k], name) == 0) {
+            *label = classes->label[k];
+            return true;
+        }
+    for (size_t k = 0; k < classes->count; k++) /* the next whole number that no class has, as for files */
+        if (classes->label[k] == next) {
+            next++;
+            k = (size_t)-1;
+        }
+    classes->name[classes->count] = name;
+    classes->label[classes->count++] = *label = next;
+    return true;
+}
+
+static bool resolve_classes(struct exchange *exchange, struct rows *rows, struct classes *classes)
+{
+    const char *loss = keepfit_options_get(exchange->trained->options, "loss");
+    bool numbers = keepfit_loss_traits(loss) & KEEPFIT_LOSS_NUMBERS;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_fit_report(exchange->trained->fit, &report);
+    for (size_t k = 0; k < rows->count; k++) {
+        struct row *row = &rows->row[k];
+        const char *name = rows_text(rows, row->target_text);
+        const char *wrong = name && numbers                              ? "the loss is for numbers, the target a text"
+                            : name && report.classes && !classes->count  ? "classes are numbers so far, this one a text"
+                            : !name && classes->count && row->has_target ? "classes are texts, this one a number"
+                                                                         : NULL;
+        if (wrong) {
+            trouble_set(&exchange->trouble, 422, "bad_data", "%s", wrong);
+            return trouble_at(&exchange->trouble, "point %zu", k + 1);
+        }
+        if (name)
+            find_class(classes, name, &row->target);
+    }
+    return true;
+}
+
+static bool begin_classes(struct exchange *exchange, const struct rows *rows, struct classes *classes)
+{
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_fit_schema(exchange->trained->fit, &schema);
+    *classes = (struct classes){.count = schema.classes, .known = schema.classes};
+    classes->name = calloc(schema.classes + rows->count + 1, sizeof *classes->name);
+    classes->label = calloc(schema.classes + rows->count + 1, sizeof *classes->label);
+    if (!classes->name || !classes->label)
+        return trouble_memory(&exchange->trouble);
+    for (size_t k = 0; k < schema.classes; k++) {
+        classes->name[k] = schema.class_name[k];
+        classes->label[k] = schema.label[k];
+    }
+    return true;
+}
+
+/* ---- points ---- */
+
+/* What a request's rows have become for this fit. */
+struct batch {
+    struct rows read; /* of a text; otherwise they are the exchange's own */
+    struct rows *rows;
+    keepfit_stream *stream;
+    struct classes classes;
+    keepfit_point *point;
+    const char **key; /* of each point; NULL: it has none */
+    bool keyed;
+    double *time; /* of each; NULL: nobody asks */
+};
+
+static void batch_free(struct batch *batch)
+{
+    keepfit_stream_close(batch->stream);
+    rows_free(&batch->read);
+    free(batch->classes.name);
+    free(batch->classes.label);
+    free(batch->point);
+    free(batch->key);
+    free(batch->time);
+}
+
+/* Ids are the keys that points are kept under. */
+static bool find_keys(struct exchange *exchange, struct batch *batch)
+{
+    const struct rows *given = &exchange->rows;
+    batch->key = calloc(batch->rows->count + 1, sizeof *batch->key);
+    if (!batch->key)
+        return trouble_memory(&exchange->trouble);
+    for (size_t k = 0; k < given->count && k < batch->rows->count; k++) {
+        batch->key[k] = rows_text(given, given->row[k].id);
+        batch->keyed = batch->keyed || batch->key[k];
+    }
+    return true;
+}
+
+/* Where weights fade or leave with time, points have that of their arrival here. */
+static bool find_times(struct exchange *exchange, struct batch *batch)
+{
+    struct trained *trained = exchange->trained;
+    if (!trained->timed)
+        return true;
+    batch->time = calloc(batch->rows->count + 1, sizeof *batch->time);
+    if (!batch->time)
+        return trouble_memory(&exchange->trouble);
+    double now = (double)clock_seconds();
+    trained->latest = now > trained->latest ? now : trained->latest;
+    for (size_t k = 0; k < batch->rows->count; k++)
+        batch->time[k] = trained->latest;
+    return true;
+}
+
+/* The points from..to-1; *pushed says how many went in. */
+static keepfit_status push_points(keepfit_fit *fit, const struct batch *batch, size_t from, size_t to, size_t *pushed)
+{
+    keepfit_status status = KEEPFIT_OK;
+    if (!batch->keyed && !batch->time)
+        return keepfit_fit_push_block(fit, batch->point + from, to - from, pushed);
+    for (size_t k = from; k < to && status == KEEPFIT_OK; k++) {
+        const keepfit_mark mark = {
+            .struct_size = sizeof mark, .key = batch->key[k], .time = batch->time ? batch->time[k] : NAN};
+        status = keepfit_fit_push_marked(fit, &batch->point[k], &mark);
+        *pushed += status == KEEPFIT_OK;
+    }
+    return status;
+}
+
+/* All rows as points that the fit will take; nothing has changed yet. */
+static bool batch_make(struct exchange *exchange, struct batch *batch)
+{
+    keepfit_fit *fit = exchange->trained->fit;
+    batch->rows = exchange->streamed ? &batch->read : &exchange->rows;
+    if (exchange->streamed && !body_stream(exchange, fit, NULL, &batch->read, &batch->stream))
+        return false;
+    if (!exchange->streamed && (!begin_classes(exchange, batch->rows, &batch->classes) ||
+                                !resolve_classes(exchange, batch->rows, &batch->classes)))
+        return false;
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_fit_schema(fit, &schema);
+    if (!exchange->streamed && schema.columns)
+        return trouble_set(&exchange->trouble, 422, "bad_data",
+                           "the columns have names and types: features are an object with names, not a list");
+    batch->point = calloc(batch->rows->count + 1, sizeof *batch->point);
+    if (!batch->point)
+        return trouble_memory(&exchange->trouble);
+    for (size_t k = 0; k < batch->rows->count; k++) {
+        batch->point[k] = rows_point(batch->rows, k);
+        if (!exchange->streamed && schema.features && batch->point[k].row.count != schema.features) {
+            trouble_set(&exchange->trouble, 422, "bad_data", "the row has %zu features, those before it %zu",
+                        batch->point[k].row.count, schema.features);
+            return trouble_at(&exchange->trouble, "point %zu", k + 1);
+        }
+    }
+    if (!find_keys(exchange, batch) || !find_times(exchange, batch))
+        return false;
+    keepfit_status status = keepfit_fit_foresee(fit, batch->point, batch->key, batch->time, batch->rows->count);
+    return status == KEEPFIT_OK || learn_refuse(exchange, status);
+}
+
+/* The fit learns what the batch calls features and classes. */
+static keepfit_status batch_name(struct exchange *exchange, const struct batch *batch)
+{
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    if (batch->stream) {
+        keepfit_stream_schema(batch->stream, &schema);
+    } else {
+        if (batch->classes.count == batch->classes.known)
+            return KEEPFIT_OK;
+        schema.classes = batch->classes.count;
+        schema.label = batch->classes.label;
+        schema.class_name = batch->classes.name;
+    }
+    return keepfit_fit_name(exchange->trained->fit, &schema);
+}
+
+uint64_t learn_stage(const keepfit_fit *fit)
+{
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_fit_report(fit, &report);
+    return report.stage;
+}
+
+void learn_done(struct exchange *exchange, uint64_t first, uint64_t last)
+{
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_fit_report(exchange->trained->fit, &report);
+    exchange->first = exchange->first ? exchange->first : first;
+    exchange->last = last;
+    exchange->stage = report.stage;
+    exchange->bound = report.bound;
+    exchange->learnt = true;
+}
+
+/* The points from..to-1, which are all of a request with this key (NULL: none) but those that are in already. */
+static bool push(struct exchange *exchange, const struct batch *batch, size_t from, size_t to, const char *key,
+                 uint64_t digest)
+{
+    struct service *service = exchange->service;
+    keepfit_fit *fit = exchange->trained->fit;
+    keepfit_status status = KEEPFIT_OK;
+    struct remembered *entry = NULL;
+    if (key && !(entry = memory_announce(service->memory, fit, key, digest, to - from, &status)))
+        return learn_refuse(exchange, status);
+    size_t skip = entry ? (size_t)entry->done : 0, pushed = 0;
+    uint64_t before = learn_stage(fit);
+    status = push_points(fit, batch, from + skip, to, &pushed);
+    atomic_fetch_add(&service->counters.points, pushed);
+    if (entry) {
+        entry->first = entry->done ? entry->first : before + 1;
+        entry->done += pushed;
+        entry->last = before + pushed;
+    }
+    learn_done(exchange, entry ? entry->first : before + 1, before + pushed);
+    return status == KEEPFIT_OK || learn_refuse(exchange, status);
+}
+
+/* A request that has come before: the same answer. */
+static bool answer_again(struct exchange *exchange, const struct remembered *entry, uint64_t digest)
+{
+    if (entry->digest != digest)
+        return trouble_set(&exchange->trouble, 409, "key_used",
+                           "this key has come with another request; a new request needs a new key");
+    learn_done(exchange, entry->first, entry->last);
+    return true;
+}
+
+bool learn_prepare_points(struct exchange *exchange)
+{
+    return body_read(exchange, true);
+}
+
+bool learn_points(struct exchange *exchange)
+{
+    struct batch batch = {0};
+    const char *key = exchange->key[0] ? exchange->key : NULL;
+    const struct text *body = &exchange->body;
+    uint64_t digest = key ? digest_of(body->at, body->count, 14695981039346656037u) : 0;
+    const struct remembered *entry = key ? memory_find(exchange->service->memory, key) : NULL;
+    if (entry && (entry->digest != digest || entry->done == entry->count))
+        return answer_again(exchange, entry, digest);
+    bool good = batch_make(exchange, &batch);
+    if (good && batch.rows->count == 0)
+        good = trouble_set(&exchange->trouble, 422, "empty", "the request has no points");
+    if (good && entry && batch.rows->count != entry->count)
+        good = trouble_set(&exchange->trouble, 409, "key_used", "this key has come with another number of points");
+    keepfit_status status = good ? batch_name(exchange, &batch) : KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        good = learn_refuse(exchange, status);
+    if (good)
+        good = push(exchange, &batch, 0, batch.rows->count, key, digest);
+    batch_free(&batch);
+    return good;
+}
+
+/* ---- labels ---- */
+
+/* A body of labels: {"id", "target"} or a list of them. */
+struct label {
+    char id[ROWS_ID_MOST + 3]; /* "l:" before it */
+    char *target;              /* JSON */
+    struct waiting *waiting;   /* NULL: it has come before */
+};
+
+static bool read_label(struct json *json, struct label *label)
+{
+    json_open(json, '{');
+    while (json_member(json)) {
+        bool id = json_name_is(json, "id"), target = json_name_is(json, "target");
+        const char *at = json->at;
+        if (!id && !target)
+            return json_wrong(json, at, "a label has no '%.40s' (id, target)", json->string.at);
+        if (id ? label->id[0] != 0 : label->target != NULL)
+            return json_wrong(json, at, "'%s' stands twice", json->string.at);
+        char sign = json_next(json);
+        at = json->at;
+        if (id) {
+            if (!json_string(json))
+                return false;
+            if (json->string.count == 0 || json->string.count > ROWS_ID_MOST || strchr(json->string.at, '\n'))
+                return json_wrong(json, at, "an id has 1 to %d bytes, on one line", ROWS_ID_MOST);
+            memcpy(label->id, "l:", 2);
+            memcpy(label->id + 2, json->string.at, json->string.count + 1);
+        } else {
+            if ((sign != '"' && sign != '0') || !json_skip(json))
+                return json_wrong(json, at, "a target is a number or a string");
+            label->target = strndup(at, (size_t)(json->at - at));
+        }
+    }
+    if (json->wrong[0])
+        return false;
+    return (label->id[0] && label->target) || json_wrong(json, json->at, "a label needs 'id' and 'target'");
+}
+
+static void free_labels(struct label *labels, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        free(labels[k].target);
+    free(labels);
+}
+
+static bool read_labels(struct exchange *exchange, struct label **labels, size_t *count)
+{
+    struct json json = {0};
+    size_t most = (size_t)exchange->service->limits.points;
+    json_begin(&json, exchange->body.at ? exchange->body.at : "", exchange->body.count);
+    bool single = json_next(&json) != '[', good = true;
+    if (!single)
+        json_open(&json, '[');
+    while (good && !json.wrong[0] && (single ? *count == 0 : json_element(&json))) {
+        struct label *grown = *count < most ? realloc(*labels, (*count + 1) * sizeof **labels) : NULL;
+        if (!grown)
+            break;
+        *labels = grown;
+        (*labels)[(*count)++] = (struct label){.target = NULL};
+        good = read_label(&json, &(*labels)[*count - 1]);
+    }
+    if (good)
+        good = json_end(&json);
+    if (!good)
+        trouble_json(&exchange->trouble, &json);
+    json_free(&json);
+    return good;
+}
+
+bool learn_prepare_labels(struct exchange *exchange)
+{
+    struct label *labels = NULL;
+    size_t count = 0;
+    if (exchange->type[0] && strncmp(exchange->type, "application/json", 16) != 0)
+        return trouble_set(&exchange->trouble, 415, "content_type", "labels come as application/json");
+    bool good = read_labels(exchange, &labels, &count);
+    free_labels(labels, count);
+    return good;
+}
+
+/* The points that the labels make of the rows that waited, as a request. */
+static bool make_points(struct exchange *exchange, const struct label *labels, size_t count)
+{
+    struct text text = {0};
+    size_t points = 0;
+    text_put(&text, "[");
+    for (size_t k = 0; k < count; k++) {
+        if (!labels[k].waiting)
+            continue;
+        text_put(&text, points++ ? ",{\"features\":" : "{\"features\":");
+        text_put(&text, labels[k].waiting->row);
+        text_put(&text, ",\"target\":");
+        text_put(&text, labels[k].target);
+        text_put(&text, ",\"id\":");
+        text_string(&text, labels[k].waiting->id);
+        text_put(&text, "}");
+    }
+    text_put(&text, "]");
+    text_free(&exchange->body);
+    exchange->body = text;
+    strcpy(exchange->type, "application/json");
+    if (text.failed)
+        return trouble_memory(&exchange->trouble);
+    return points == 0 || body_read(exchange, true);
+}
+
+/* What the prediction that was given then has come to. */
+static void validate(struct memory *memory, const struct label *label)
+{
+    struct validation *sums = memory_validation(memory);
+    char *end;
+    double given = strtod(label->waiting->prediction, &end), true_one = strtod(label->target, NULL);
+    sums->count++;
+    if (*end == '\0' && label->target[0] != '"')
+        sums->square_sum += (given - true_one) * (given - true_one);
+    sums->wrong += strcmp(label->waiting->prediction, label->target) != 0 && !(*end == '\0' && given == true_one);
+}
+
+/* Those that have come already, with the same target, count as done. */
+static bool find_waiting(struct exchange *exchange, struct label *labels, size_t count)
+{
+    struct memory *memory = exchange->service->memory;
+    for (size_t k = 0; k < count; k++) {
+        const struct remembered *entry = memory_find(memory, labels[k].id);
+        uint64_t digest = digest_of(labels[k].target, strlen(labels[k].target), 1);
+        labels[k].waiting = memory_waiting(memory, labels[k].id + 2);
+        for (size_t other = 0; other < k; other++)
+            if (strcmp(labels[other].id, labels[k].id) == 0)
+                trouble_set(&exchange->trouble, 422, "bad_data", "the id '%s' stands twice", labels[k].id + 2);
+        if (!labels[k].waiting && !entry)
+            trouble_set(&exchange->trouble, 404, "no_row", "no row waits under the id '%s'", labels[k].id + 2);
+        if (!labels[k].waiting && entry && entry->digest != digest)
+            trouble_set(&exchange->trouble, 409, "key_used", "the id '%s' has had another label", labels[k].id + 2);
+        if (exchange->trouble.status)
+            return trouble_at(&exchange->trouble, "label %zu", k + 1);
+        if (!labels[k].waiting)
+            learn_done(exchange, entry->first, entry->last);
+    }
+    return true;
+}
+
+static bool push_labels(struct exchange *exchange, struct label *labels, size_t count)
+{
+    struct memory *memory = exchange->service->memory;
+    struct batch batch = {0};
+    bool good = batch_make(exchange, &batch);
+    keepfit_status status = good ? batch_name(exchange, &batch) : KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        good = learn_refuse(exchange, status);
+    for (size_t k = 0, point = 0; good && k < count; k++) {
+        if (!labels[k].waiting)
+            continue;
+        uint64_t digest = digest_of(labels[k].target, strlen(labels[k].target), 1);
+        good = push(exchange, &batch, point, point + 1, labels[k].id, digest);
+        point++;
+        if (!good)
+            break;
+        validate(memory, &labels[k]);
+        memory_labelled(memory, labels[k].waiting);
+        atomic_fetch_add(&exchange->service->counters.labels, 1);
+    }
+    batch_free(&batch);
+    return good;
+}
+
+bool learn_labels(struct exchange *exchange)
+{
+    struct label *labels = NULL;
+    size_t count = 0;
+    memory_expire(exchange->service->memory);
+    bool good = read_labels(exchange, &labels, &count) && find_waiting(exchange, labels, count) &&
+                make_points(exchange, labels, count);
+    bool any = false;
+    for (size_t k = 0; good && k < count; k++)
+        any = any || labels[k].waiting;
+    if (good && any)
+        good = push_labels(exchange, labels, count);
+    free_labels(labels, count);
+    return good;
+}
+
+/* ---- rows that wait ---- */
+
+/* The prediction in the answer, which is one object or a list of them, each with its id at the end. */
+bool predict_wait(struct exchange *exchange)
+{
+    struct rows *rows = &exchange->rows;
+    struct json json = {0};
+    keepfit_status status = KEEPFIT_OK;
+    json_begin(&json, exchange->answer.text.at, exchange->answer.text.count);
+    if (!rows->single)
+        json_open(&json, '[');
+    for (size_t k = 0; k < rows->count && status == KEEPFIT_OK; k++) {
+        if (!rows->single)
+            json_element(&json);
+        json_open(&json, '{');
+        json_member(&json); /* "prediction" */
+        json_next(&json);
+        const char *from = json.at;
+        json_skip(&json);
+        const char *to = json.at;
+        while (json_member(&json) && json_skip(&json))
+            ;
+        const char *id = rows_text(rows, rows->row[k].id);
+        if (id && !json.wrong[0])
+            status = memory_wait(exchange->service->memory, exchange->trained->fit, id, rows->row[k].features,
+                                 rows->row[k].features_count, from, (size_t)(to - from));
+    }
+    json_free(&json);
+    return status == KEEPFIT_OK || learn_refuse(exchange, status);
+}
