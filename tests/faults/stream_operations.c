@@ -243,7 +243,7 @@ size_t stream_operations(struct operation *list, size_t most)
     TAP_NEED(count <= most);
     for (size_t k = 0; k < count; k++) {
         list[k] = (struct operation){.run = all[k].run};
-        list[k].path = strcpy(malloc(320), operations_path(all[k].file));
+        list[k].path = strcpy(malloc(320), *all[k].file ? operations_path(all[k].file) : "");
         snprintf(list[k].name, sizeof list[k].name, "%s", all[k].name);
         const char *blank = strstr(all[k].settings, "%s");
         snprintf(list[k].settings, sizeof list[k].settings, "%.*s%s",

@@ -86,7 +86,8 @@ int main(void)
     size_t operations = stream_operations(list, OPERATIONS_MOST);
     operations += journal_operations(list + operations, OPERATIONS_MOST - operations);
     for (size_t k = 0; k < operations; k++)
-        test_operation(&tap, &list[k]);
+        if (!list[k].path || *list[k].path) /* otherwise it works on what a program has, and calls nobody */
+            test_operation(&tap, &list[k]);
     operations_end();
     return tap_end(&tap);
 }
