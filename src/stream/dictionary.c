@@ -1,11 +1,13 @@
 #include "stream/dictionary.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 
 #define SLOTS_FIRST 64
+#define MOVED_AT_ONCE 4 /* slots of the table before: two would be enough to be done before the next one is needed */
 
 void kf_dictionary_free(struct kf_dictionary *dictionary)
 {
@@ -13,6 +15,7 @@ void kf_dictionary_free(struct kf_dictionary *dictionary)
         free(dictionary->entry[k].name);
     free(dictionary->entry);
     free(dictionary->slot);
+    free(dictionary->before);
     *dictionary = (struct kf_dictionary){0};
 }
 
@@ -81,28 +84,35 @@ static bool is_same(const struct kf_entry *entry, uint32_t column, const char *k
     return entry->column == column && entry->length == length && same_bytes(entry->key, key, length);
 }
 
+static uint32_t find_in(const struct kf_dictionary *dictionary, const struct kf_slot *slots, size_t count,
+                        uint64_t hash, uint32_t column, const char *key, size_t length)
+{
+    size_t mask = count - 1;
+    for (size_t at = hash & mask; slots[at].number; at = (at + 1) & mask)
+        if (slots[at].hash == (uint32_t)(hash >> 32) &&
+            is_same(&dictionary->entry[slots[at].number - 1], column, key, length))
+            return slots[at].number - 1;
+    return KF_NO_COORDINATE;
+}
+
 uint32_t kf_dictionary_find(const struct kf_dictionary *dictionary, uint64_t hash, uint32_t column, const char *key,
                             size_t length)
 {
-    size_t mask = dictionary->slots - 1;
     if (!dictionary->slots)
         return KF_NO_COORDINATE;
-    for (size_t at = hash & mask;; at = (at + 1) & mask) {
-        const struct kf_slot *slot = &dictionary->slot[at];
-        if (slot->coordinate == KF_NO_COORDINATE)
-            return KF_NO_COORDINATE;
-        if (slot->hash == (uint32_t)(hash >> 32) && is_same(&dictionary->entry[slot->coordinate], column, key, length))
-            return slot->coordinate;
-    }
+    uint32_t found = find_in(dictionary, dictionary->slot, dictionary->slots, hash, column, key, length);
+    if (found == KF_NO_COORDINATE && dictionary->before)
+        found = find_in(dictionary, dictionary->before, dictionary->before_slots, hash, column, key, length);
+    return found;
 }
 
 /* Into the first free slot of its run. The low bits of the hash choose the slot, the high ones are kept. */
 static void put(struct kf_slot *slots, size_t count, uint64_t hash, uint32_t coordinate)
 {
     size_t at = hash & (count - 1);
-    while (slots[at].coordinate != KF_NO_COORDINATE)
+    while (slots[at].number)
         at = (at + 1) & (count - 1);
-    slots[at] = (struct kf_slot){(uint32_t)(hash >> 32), coordinate};
+    slots[at] = (struct kf_slot){(uint32_t)(hash >> 32), coordinate + 1};
 }
 
 static uint64_t hash_of(const struct kf_entry *entry)
@@ -110,20 +120,34 @@ static uint64_t hash_of(const struct kf_entry *entry)
     return kf_dictionary_hash(entry->column, entry->key, entry->length);
 }
 
-/* At most half of the slots are in use. Entries go in again in their order, so that the newest can always be taken back. */
+/* Moves some of the table before. */
+static void move(struct kf_dictionary *dictionary)
+{
+    for (size_t k = 0; k < MOVED_AT_ONCE && dictionary->before; k++) {
+        const struct kf_slot *slot = &dictionary->before[dictionary->moved++];
+        if (slot->number)
+            put(dictionary->slot, dictionary->slots, hash_of(&dictionary->entry[slot->number - 1]), slot->number - 1);
+        if (dictionary->moved == dictionary->before_slots) {
+            free(dictionary->before);
+            dictionary->before = NULL;
+        }
+    }
+}
+
+/* At most half of the slots are in use. */
 static bool grow(struct kf_dictionary *dictionary)
 {
     if (2 * (dictionary->count + 1) <= dictionary->slots)
         return true;
+    while (dictionary->before) /* only where many entries were taken back */
+        move(dictionary);
     size_t slots = dictionary->slots ? 2 * dictionary->slots : SLOTS_FIRST;
-    struct kf_slot *slot = slots <= SIZE_MAX / sizeof *slot ? kf_allocate_raw(slots * sizeof *slot) : NULL;
+    struct kf_slot *slot = kf_allocate(slots, sizeof *slot);
     if (!slot)
         return false;
-    for (size_t k = 0; k < slots; k++)
-        slot[k].coordinate = KF_NO_COORDINATE;
-    for (size_t k = 0; k < dictionary->count; k++)
-        put(slot, slots, hash_of(&dictionary->entry[k]), (uint32_t)k);
-    free(dictionary->slot);
+    dictionary->before = dictionary->slot;
+    dictionary->before_slots = dictionary->slots;
+    dictionary->moved = 0;
     dictionary->slot = slot;
     dictionary->slots = slots;
     return true;
@@ -148,17 +172,35 @@ bool kf_dictionary_add(struct kf_dictionary *dictionary, uint64_t hash, uint32_t
     dictionary->entry[dictionary->count] =
         (struct kf_entry){.name = name, .key = name + from, .length = (uint32_t)length, .column = column};
     put(dictionary->slot, dictionary->slots, hash, (uint32_t)dictionary->count++);
+    move(dictionary);
     return true;
+}
+
+/* Out of a table, where what stands behind it in its run moves up, as far as it may. */
+static void take_out(struct kf_dictionary *dictionary, struct kf_slot *slots, size_t count, uint32_t coordinate)
+{
+    size_t mask = count - 1, at = hash_of(&dictionary->entry[coordinate]) & mask;
+    while (slots[at].number && slots[at].number != coordinate + 1)
+        at = (at + 1) & mask;
+    assert(slots[at].number);
+    for (size_t next = (at + 1) & mask; slots[next].number; next = (next + 1) & mask) {
+        size_t home = hash_of(&dictionary->entry[slots[next].number - 1]) & mask;
+        if (((next - home) & mask) < ((next - at) & mask))
+            continue;
+        slots[at] = slots[next];
+        at = next;
+    }
+    slots[at].number = 0;
 }
 
 void kf_dictionary_cut(struct kf_dictionary *dictionary, size_t count)
 {
     while (dictionary->count > count) {
-        struct kf_entry *entry = &dictionary->entry[--dictionary->count];
-        size_t mask = dictionary->slots - 1, at = hash_of(entry) & mask;
-        while (dictionary->slot[at].coordinate != dictionary->count)
-            at = (at + 1) & mask;
-        dictionary->slot[at].coordinate = KF_NO_COORDINATE;
-        free(entry->name);
+        uint32_t last = (uint32_t)dictionary->count - 1;
+        while (dictionary->before) /* rows that are refused are rare, and this is done once for each table */
+            move(dictionary);
+        take_out(dictionary, dictionary->slot, dictionary->slots, last);
+        free(dictionary->entry[last].name);
+        dictionary->count--;
     }
 }

@@ -1,4 +1,5 @@
-/* Which coordinate a text of a column has: a hash table that only grows, but for the newest entries, which can be taken back.
+/* Which coordinate a text of a column has: a hash table that only grows, but for the newest entries, which can be taken back. It grows
+ * smoothly: a table twice as large takes over bit by bit, a few slots for each entry that comes, and until then both are looked into.
  *
  * A coordinate's name is that of its column, and behind a "=" its text; without one, the column's name alone. */
 #ifndef KF_DICTIONARY_H
@@ -18,14 +19,15 @@ struct kf_entry {
 };
 
 struct kf_slot {
-    uint32_t hash, coordinate; /* KF_NO_COORDINATE: free */
+    uint32_t hash, number; /* the coordinate + 1; 0: free, as memory that has never been touched is */
 };
 
 struct kf_dictionary {
     struct kf_entry *entry;
     size_t count, capacity;
-    struct kf_slot *slot;
-    size_t slots; /* a power of two, or 0 */
+    struct kf_slot *slot, *before; /* `before`: of the table that was too small; NULL: all of it has moved */
+    size_t slots, before_slots;    /* powers of two, or 0 */
+    size_t moved;                  /* of `before` */
 };
 
 void kf_dictionary_free(struct kf_dictionary *dictionary);
