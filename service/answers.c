@@ -10,6 +10,8 @@ struct answering {
     const struct current *current;
     double *scores, *probabilities;
     bool with_scores;
+    size_t explain; /* how many contributions; 0: none */
+    keepfit_contribution *contributions;
 };
 
 static void write_label(struct text *text, const struct current *current, double label)
@@ -52,16 +54,77 @@ static void write_probabilities(const struct answering *answering)
     text_put(text, "}");
 }
 
+/* The label that the score of an output speaks for; of two classes the second. NaN: it is a number. */
+static double label_of(const keepfit_description *about, size_t output)
+{
+    if (!about->classification || about->classes == 0)
+        return NAN;
+    return about->outputs > 1 ? about->labels[output] : about->labels[about->classes - 1];
+}
+
 static void write_scores(const struct answering *answering)
 {
     struct text *text = &answering->exchange->answer.text;
-    text_put(text, ",\"scores\":[");
-    for (size_t k = 0; k < answering->current->about.outputs; k++) {
-        if (k)
-            text_put(text, ",");
+    const keepfit_description *about = &answering->current->about;
+    text_put(text, ",\"scores\":{");
+    for (size_t k = 0; k < about->outputs; k++) {
+        double label = label_of(about, k);
+        text_put(text, k ? "," : "");
+        if (isnan(label))
+            text_put(text, "\"value\"");
+        else
+            write_label_as_name(text, answering->current, label);
+        text_put(text, ":");
         text_number(text, answering->scores[k]);
     }
-    text_put(text, "]");
+    text_put(text, "}");
+}
+
+static void write_contribution(struct text *text, const struct current *current, const keepfit_contribution *one)
+{
+    text_put(text, "{\"name\":");
+    if (current->schema.feature && one->feature < current->schema.features)
+        text_string(text, current->schema.feature[one->feature]);
+    else
+        text_printf(text, "\"%u\"", one->feature + 1);
+    text_put(text, ",\"value\":");
+    text_number(text, one->value);
+    text_put(text, ",\"weight\":");
+    text_number(text, one->weight);
+    text_put(text, ",\"contribution\":");
+    text_number(text, one->contribution);
+    text_put(text, "}");
+}
+
+/* What the score of the predicted class is made of. */
+static void write_explanation(const struct answering *answering, const keepfit_row *row, double predicted)
+{
+    struct text *text = &answering->exchange->answer.text;
+    const struct current *current = answering->current;
+    const keepfit_description *about = &current->about;
+    size_t output = 0, count = 0;
+    double intercept = 0, rest = 0;
+    while (about->outputs > 1 && output + 1 < about->outputs && about->labels[output] != predicted)
+        output++;
+    if (keepfit_model_explain(current->model, row, output, answering->explain, answering->contributions, &count,
+                              &intercept, &rest) != KEEPFIT_OK)
+        return;
+    text_put(text, ",\"explanation\":{\"class\":");
+    double label = label_of(about, output);
+    if (isnan(label))
+        text_put(text, "null");
+    else
+        write_label_as_name(text, current, label);
+    text_put(text, ",\"intercept\":");
+    text_number(text, intercept);
+    text_put(text, ",\"contributions\":[");
+    for (size_t k = 0; k < count; k++) {
+        text_put(text, k ? "," : "");
+        write_contribution(text, current, &answering->contributions[k]);
+    }
+    text_put(text, "],\"rest\":");
+    text_number(text, rest);
+    text_put(text, "}");
 }
 
 static void write_place(struct text *text, const struct current *current)
@@ -85,6 +148,8 @@ static bool predict_one(const struct answering *answering, const keepfit_row *ro
         write_probabilities(answering);
     if (answering->with_scores)
         write_scores(answering);
+    if (answering->explain)
+        write_explanation(answering, row, prediction.value);
     write_place(text, answering->current);
     if (id) {
         text_put(text, ",\"id\":");
@@ -114,6 +179,23 @@ static bool predict_all(struct answering *answering, const struct rows *rows)
     return !text->failed || trouble_memory(&exchange->trouble);
 }
 
+#define EXPLAIN_MOST 1000
+
+static bool read_explain(struct exchange *exchange, size_t *most)
+{
+    const char *text = exchange->argument ? exchange->argument(exchange, "explain") : NULL;
+    char *end = NULL;
+    *most = 0;
+    if (!text)
+        return true;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || number > EXPLAIN_MOST)
+        return trouble_set(&exchange->trouble, 400, "bad_number", "explain is a number up to %d, not '%.20s'",
+                           EXPLAIN_MOST, text);
+    *most = number;
+    return true;
+}
+
 static bool predict_with(struct exchange *exchange, const struct current *current)
 {
     const keepfit_description *about = &current->about;
@@ -121,10 +203,14 @@ static bool predict_with(struct exchange *exchange, const struct current *curren
     struct rows read = {0};
     keepfit_stream *stream = NULL;
     const char *scores = exchange->argument ? exchange->argument(exchange, "scores") : NULL;
-    answering.with_scores = scores && strcmp(scores, "0") != 0;
+    if (!read_explain(exchange, &answering.explain))
+        return false;
+    answering.with_scores = answering.explain || (scores && strcmp(scores, "0") != 0);
+    answering.contributions = calloc(answering.explain + 1, sizeof *answering.contributions);
     answering.scores = calloc(about->outputs + 1, sizeof(double));
     answering.probabilities = calloc(about->classes + 1, sizeof(double));
-    bool good = (answering.scores && answering.probabilities) || trouble_memory(&exchange->trouble);
+    bool good =
+        (answering.scores && answering.probabilities && answering.contributions) || trouble_memory(&exchange->trouble);
     if (good)
         good = exchange->streamed ? body_stream(exchange, NULL, current->model, &read, &stream)
                                   : body_check_width(exchange, current);
@@ -133,6 +219,7 @@ static bool predict_with(struct exchange *exchange, const struct current *curren
     keepfit_stream_close(stream);
     rows_free(&read);
     free(answering.scores);
+    free(answering.contributions);
     free(answering.probabilities);
     return good;
 }

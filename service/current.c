@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "service/service.h"
 
@@ -20,6 +21,24 @@ void current_leave(struct current *current)
     free(current);
 }
 
+/* What validation has found, with what its pointers lead to. */
+static void copy_validation(struct current *made, keepfit_fit *fit)
+{
+    keepfit_validation *found = &made->validation;
+    *found = (keepfit_validation){.struct_size = sizeof *found};
+    keepfit_fit_validation(fit, found);
+    size_t parts = found->calibration < PARTS_MOST ? found->calibration : 0;
+    if (parts) {
+        memcpy(made->calibration_count, found->calibration_count, parts * sizeof *found->calibration_count);
+        memcpy(made->predicted, found->predicted, parts * sizeof *found->predicted);
+        memcpy(made->happened, found->happened, parts * sizeof *found->happened);
+    }
+    found->calibration = parts;
+    found->calibration_count = made->calibration_count;
+    found->predicted = made->predicted;
+    found->happened = made->happened;
+}
+
 keepfit_status current_publish(struct trained *trained)
 {
     keepfit_durability durability = {.struct_size = sizeof durability};
@@ -33,6 +52,7 @@ keepfit_status current_publish(struct trained *trained)
     keepfit_fit_report(trained->fit, &made->report);
     keepfit_fit_durability(trained->fit, &durability);
     made->safe = durability.safe;
+    copy_validation(made, trained->fit);
     keepfit_status status = KEEPFIT_OK;
     if (made->report.points)
         status = keepfit_fit_model(trained->fit, &made->model);

@@ -1,4 +1,5 @@
 #include "service/events.h"
+#include "service/past.h"
 
 #define EVENT_NANOSECONDS 250000000u
 
@@ -8,10 +9,12 @@ void events_tell(struct service *service)
     uint64_t now = clock_nanoseconds();
     struct current *current = current_take(&service->models[0]);
     struct text made = {0};
-    if (!current || now - service->event_made < EVENT_NANOSECONDS) {
+    bool soon = service->event_made && now - service->event_made < EVENT_NANOSECONDS;
+    if (!current || soon) {
         current_leave(current);
         return;
     }
+    past_take(service->past, service, current);
     text_put(&made, service->event_made ? "" : retry);
     text_printf(&made, "id: %llu\nevent: stage\ndata: ", (unsigned long long)current->report.stage);
     tell_report_of(&made, service, current, false);

@@ -1,11 +1,11 @@
 #include "service/front.h"
 
-static const unsigned char plain[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>keepfit</title>"
-    "<h1>keepfit</h1><ul><li><a href=\"/v1/report\">report</a><li><a href=\"/metrics\">metrics</a>"
-    "<li><a href=\"/v1/openapi.json\">interface</a></ul></html>\n";
+/* The build makes them of the parts in service/page. */
+extern const unsigned char page_bytes[];
+extern const size_t page_length;
+extern const char page_policy[];
 
 struct front front_page(void)
 {
-    return (struct front){plain, sizeof plain - 1, "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"};
+    return (struct front){page_bytes, page_length, page_policy};
 }

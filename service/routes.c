@@ -188,7 +188,8 @@ static const struct {
     {"Prediction",
      "{\"type\":\"object\",\"required\":[\"prediction\",\"stage\",\"bound\"],\"properties\":{\"prediction\":"
      "{\"type\":[\"number\",\"string\"]},\"probabilities\":{\"type\":\"object\",\"additionalProperties\":"
-     "{\"type\":\"number\"}},\"scores\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}},\"stage\":{\"type\":"
+     "{\"type\":\"number\"}},\"scores\":{\"type\":\"object\"},\"explanation\":{\"type\":\"object\"},\"stage\":{"
+     "\"type\":"
      "\"integer\"},\"bound\":{\"type\":[\"number\",\"null\"]},\"id\":{\"type\":\"string\"}}}"},
     {"Predictions",
      "{\"oneOf\":[{\"$ref\":\"#/components/schemas/Prediction\"},{\"type\":\"array\",\"items\":{\"$ref\":"

@@ -14,6 +14,7 @@
 #include "service/events.h"
 #include "service/guard.h"
 #include "service/log.h"
+#include "service/past.h"
 #include "service/service.h"
 #include "service/sockets.h"
 #include "service/transport.h"
@@ -275,7 +276,8 @@ static int prepare(struct running *running, const struct serve_settings *setting
         return fail(EXIT_USAGE, "serve: %s", why);
     service->stop = keepfit_stop_create();
     service->memory = memory_create(&service->limits);
-    if (!service->stop || !service->memory)
+    service->past = past_create();
+    if (!service->stop || !service->memory || !service->past)
         return fail(EXIT_FAILED, "out of memory");
     int code = make_model(service, settings);
     return code == EXIT_DONE ? open_sockets(running, settings) : code;
@@ -299,6 +301,7 @@ static void clean_up(struct running *running)
         pthread_mutex_destroy(&trained->lock);
     }
     memory_free(service->memory);
+    past_free(service->past);
     guard_free(service->guard);
     keepfit_stop_free(service->stop);
     text_free(&service->event);

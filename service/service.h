@@ -20,6 +20,7 @@
 #define MODELS_MOST 16
 #define NAME_MOST 64
 #define KEY_MOST 128
+#define PARTS_MOST 32
 
 /* ---- models as they are now ---- */
 
@@ -31,6 +32,9 @@ struct current {
     keepfit_schema schema;
     keepfit_report report;
     uint64_t safe; /* points that no power cut can take */
+    keepfit_validation validation;
+    uint64_t calibration_count[PARTS_MOST]; /* what its pointers lead to */
+    double predicted[PARTS_MOST], happened[PARTS_MOST];
 };
 
 enum format { FORMAT_JSON = -2, FORMAT_LINES = -1, FORMAT_LIBSVM = 0, FORMAT_CSV, FORMAT_JSONL, FORMATS };
@@ -133,6 +137,7 @@ struct counters {
 /* ---- the learner ---- */
 
 struct memory;
+struct past;
 
 struct limits {
     uint64_t body, points, queue, queue_bytes, connections, connections_address, listeners, waiting;
@@ -159,6 +164,7 @@ struct service {
     size_t queued, queued_bytes;
     bool ending;
     struct memory *memory;
+    struct past *past;
     keepfit_error failure; /* why the journal could not be taken over, or why learning ended */
 
     pthread_mutex_t events_lock;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "service/front.h"
+#include "service/past.h"
 #include "service/service.h"
 
 static bool tell(struct exchange *exchange, unsigned status, const char *type)
@@ -187,15 +188,38 @@ static void write_settings(struct text *text, const struct service *service, con
     write_names(text, "classes", current->schema.class_name, current->schema.classes);
     pair(text, "started", service->began);
     pair(text, "waiting_labels", (double)counted(&service->counters.waiting));
-    text_put(text, ",\"example\":null,\"history\":[]");
+    text_put(text, ",\"example\":null");
+    past_write_history(service->past, text);
 }
 
-/* The object that page and report share; what is not known is null. */
-void tell_report_of(struct text *text, const struct service *service, const struct current *current, bool all)
+/* Calibration and drift. */
+static void write_validation(struct text *text, const keepfit_validation *found)
+{
+    static const char *const directions[] = {"null", "\"worse\"", "\"better\""};
+    text_put(text, ",\"calibration\":[");
+    for (size_t k = 0; k < found->calibration; k++) {
+        text_printf(text, "%s{\"count\":%" PRIu64, k ? "," : "", found->calibration_count[k]);
+        pair(text, "predicted", found->predicted[k]);
+        pair(text, "happened", found->happened[k]);
+        text_put(text, "}");
+    }
+    text_put(text, "],\"drift\":{\"level\":");
+    text_number(text, found->drift_level);
+    text_printf(text, ",\"alarms\":%" PRIu64 ",\"last\":", found->drift_alarms);
+    if (found->drift_last)
+        text_count(text, found->drift_last);
+    else
+        text_put(text, "null");
+    text_printf(text, ",\"direction\":%s", directions[found->drift <= KEEPFIT_DRIFT_BETTER ? found->drift : 0]);
+    pair(text, "before", found->drift_before);
+    pair(text, "after", found->drift_after);
+    text_printf(text, ",\"blocks\":%" PRIu64 "}", found->drift_blocks);
+}
+
+static void write_progress(struct text *text, const struct current *current)
 {
     const keepfit_report *report = &current->report;
-    text_put(text, "{\"model\":");
-    text_string(text, service->models[0].name);
+    const keepfit_validation *found = &current->validation;
     text_printf(text, ",\"stage\":%" PRIu64 ",\"points\":%" PRIu64 ",\"safe\":%" PRIu64, report->stage, report->points,
                 current->safe);
     text_printf(text, ",\"time\":%" PRIu64, clock_seconds());
@@ -204,20 +228,32 @@ void tell_report_of(struct text *text, const struct service *service, const stru
     pair(text, "worst_bound", report->worst_bound);
     text_printf(text, ",\"proved\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"unproved\":%" PRIu64 ",\"fo\":%" PRIu64,
                 report->proved, report->missed, report->unproved, report->fo);
-    pair(text, "validation_loss", report->validation_loss);
-    pair(text, "validation_error", report->validation_error);
     text_put(text, ",\"objective\":null");
-    pair(text, "progressive_loss", report->validation_loss);
-    if (!all)
-        pair(text, "loss", report->validation_loss);
-    pair(text, "error", report->validation_error);
-    pair(text, "gradients_per_point", report->stage ? (double)report->fo / (double)report->stage : NAN);
-    pair(text, "microseconds_per_point", report->stage ? 1e6 * report->seconds / (double)report->stage : NAN);
+    pair(text, "error", found->error);
+    pair(text, "windowed_loss", found->windowed_loss);
+    pair(text, "windowed_error", found->windowed_error);
+    pair(text, "window", (double)found->window);
+    pair(text, "auc", found->auc);
+    pair(text, "auc_off", found->auc_off);
+    write_validation(text, found);
+}
+
+/* The object that page and report share; what is not known is null. In an event `loss` is that of the predictions; a report
+ * calls that progressive_loss, since its `loss` is which one it is. */
+void tell_report_of(struct text *text, const struct service *service, const struct current *current, bool all)
+{
+    text_put(text, "{\"model\":");
+    text_string(text, service->models[0].name);
+    write_progress(text, current);
+    pair(text, all ? "progressive_loss" : "loss", current->validation.loss);
+    past_write_rates(service->past, text);
     text_printf(text, ",\"queue\":%zu,\"queue_limit\":%" PRIu64, service->queued, service->limits.queue);
-    text_put(text, ",\"calibration\":[]");
     if (current->model)
         write_weights(text, current);
-    text_put(text, ",\"bad_requests\":[]");
+    else
+        text_put(text, ",\"weights\":[]");
+    text_put(text, ",\"errors_stage\":null");
+    past_write_refused(service->past, text);
     text_printf(text, ",\"ready\":%s", strcmp(state_name(service), "ready") == 0 ? "true" : "false");
     if (all)
         write_settings(text, service, current);

@@ -12,6 +12,7 @@
 #include "service/events.h"
 #include "service/guard.h"
 #include "service/log.h"
+#include "service/past.h"
 
 #define MEMORY_A_CONNECTION ((size_t)48 << 10) /* holds the header, so it limits that: 431 beyond */
 #define SECOND ((uint64_t)1000000000)
@@ -33,7 +34,8 @@ struct visit {
     struct transport *transport;
     struct MHD_Connection *connection;
     struct visitor *visitor;
-    bool answered; /* exchange.answer or its trouble is there */
+    char what[100]; /* "POST /v1/points" */
+    bool answered;  /* exchange.answer or its trouble is there */
     uint64_t discarded;
 };
 
@@ -176,8 +178,10 @@ static enum MHD_Result send_answer(struct visit *visit, bool closing)
 {
     struct exchange *exchange = &visit->exchange;
     struct answer *answer = &exchange->answer;
-    if (exchange->trouble.status)
+    if (exchange->trouble.status) {
         exchange_refuse(exchange);
+        past_refused(exchange->service->past, visit->what, &exchange->trouble);
+    }
     struct MHD_Response *response =
         answer->text.failed
             ? NULL
@@ -437,6 +441,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!visit) {
         if (!(*place = visit = make_visit(context, connection)))
             return MHD_NO;
+        snprintf(visit->what, sizeof visit->what, "%.10s %.80s", method, url);
         return check_request(visit, url, method) ? MHD_YES : send_answer(visit, true);
     }
     if (*count) {

@@ -355,6 +355,57 @@ def case_events_tell_what_changes(keepfit, folder):
         connection.close()
 
 
+def case_a_prediction_is_explained(keepfit, folder):
+    for loss, targets in (("logistic", ["no", "yes"]), ("softmax", ["a", "b", "c"]), ("squared", [1.5, -2, 0.25])):
+        place = os.path.join(folder, loss)
+        os.mkdir(place)
+        with Service(keepfit, place, "--loss", loss, "--intercept") as service:
+            points = [{"features": dict(zip(NAMES, v)), "target": targets[k % len(targets)]} for k, (v, _) in enumerate(rows(60))]
+            assert service.push(points)[0] == 200
+            row = {"features": points[0]["features"]}
+            for most in (1, 2, 3, 10):
+                status, _, answer = service.ask("POST", "/v1/predict?explain=%d" % most, row)
+                assert status == 200, answer
+                told = answer["explanation"]
+                sizes = [abs(one["contribution"]) for one in told["contributions"]]
+                assert sizes == sorted(sizes, reverse=True) and len(sizes) <= min(most, 3), told
+                total = told["intercept"] + told["rest"] + sum(one["contribution"] for one in told["contributions"])
+                scores = answer["scores"]
+                mean = sum(scores.values()) / len(scores) if loss == "softmax" else 0
+                wanted = scores[told["class"]] - mean if told["class"] else scores["value"]
+                assert abs(total - wanted) < 1e-9 * (1 + abs(wanted)), (total, wanted)
+            assert service.ask("POST", "/v1/predict?explain=x", row)[0] == 400
+
+
+def case_the_page_and_what_it_reads(keepfit, folder):
+    """The fields that the page's contract names are there."""
+    contract = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "service", "page", "events.md"),
+                    encoding="utf-8").read()
+    table = contract.split("## The object `stage`")[1].split("`drift`:")[0]
+    fields = [name for line in table.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+    assert len(fields) > 25, fields
+    with Service(keepfit, folder, *LOGISTIC) as service:
+        status, headers, page = service.ask("GET", "/")
+        assert status == 200 and headers["Content-Type"].startswith("text/html") and len(page) > 20000
+        assert "script-src 'sha256-" in headers["Content-Security-Policy"] and headers["Referrer-Policy"] == "no-referrer"
+        service.push(as_points(rows(50)))
+        service.push("nonsense")
+        connection = service.connect()
+        connection.request("GET", "/v1/events")
+        answer, told = connection.getresponse(), {}
+        while "bad_requests" not in told or told["stage"] < 50 or not told["bad_requests"]:
+            line = answer.readline()
+            if line.startswith(b"data: "):
+                told = json.loads(line[6:])
+                missing = [name for name in fields if name not in told]
+                assert not missing, missing
+        connection.close()
+        assert told["window"] == 49 and len(told["calibration"]) == 10 and 0 <= told["auc"] <= 1, told
+        assert told["bad_requests"][0]["request"] == "POST /v1/points" and told["bad_requests"][0]["status"] == 400
+        report = service.ask("GET", "/v1/report")[2]
+        assert report["history"] and report["history"][-1]["stage"] == 50 and report["loss"] == "logistic", report
+
+
 def case_push_and_ask(keepfit, folder):
     """The command's own clients, for each format, over a service that is killed meanwhile."""
     data = rows(300)
