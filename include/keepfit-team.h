@@ -32,7 +32,8 @@ typedef struct keepfit_team {
 } keepfit_team;
 
 /* Fits made with the options are kept by the team, which is not copied and has to outlive them; NULL: by this process alone. A
- * team keeps linear models, and no journal. */
+ * team keeps linear models. Rank 0 writes the journal, if any; all ranks read it when the fit is created, and so have to see its
+ * folder. Any number of ranks may go on with it, or one process. */
 KEEPFIT_API keepfit_status keepfit_options_team(keepfit_options *options, const keepfit_team *team,
                                                 keepfit_error *error);
 

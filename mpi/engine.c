@@ -67,7 +67,8 @@ static void look_for_leavers(double *left_at)
         *left_at = now();
 }
 
-static void wait_for(MPI_Request *request, const char *what, bool watches)
+/* Waits; `say`, if any, is called where that takes long. */
+static void wait_for(MPI_Request *request, const char *what, bool watches, void (*say)(void))
 {
     double begin = now(), left_at = 0;
     int done = 0;
@@ -78,6 +79,10 @@ static void wait_for(MPI_Request *request, const char *what, bool watches)
         double waited = now() - begin;
         if (watches && looks % LOOKS_FOR_LEAVERS < LOOKS_AT_ONCE)
             look_for_leavers(&left_at);
+        if (say && waited > GRACE / 2) {
+            say();
+            say = NULL;
+        }
         if (waited > mpi.timeout)
             fail(NULL, "another rank has not answered in time");
         if (waited > SLEEP_FROM)
@@ -95,7 +100,7 @@ static void broadcast(void *context, size_t from, void *bytes, size_t count)
         part = count - at < each ? count - at : each;
         need(MPI_Ibcast((char *)bytes + at, (int)(part / sizeof(double)), MPI_DOUBLE, (int)from, mpi.sums, &request),
              "a broadcast");
-        wait_for(&request, "a broadcast", true);
+        wait_for(&request, "a broadcast", true, NULL);
     }
 }
 
@@ -114,7 +119,7 @@ static void gather(void *context, const void *own, const size_t *counts, void *a
     need(MPI_Iallgatherv(own, mpi.counts[mpi.team.rank], MPI_DOUBLE, all, mpi.counts, mpi.begins, MPI_DOUBLE, mpi.sums,
                          &request),
          "a gathering");
-    wait_for(&request, "a gathering", true);
+    wait_for(&request, "a gathering", true, NULL);
 }
 
 static double setting(const char *name, double usual)
@@ -152,7 +157,7 @@ const keepfit_team *keepfit_mpi_join(int *count, char ***words)
     return &mpi.team;
 }
 
-int keepfit_mpi_leave(int code)
+int keepfit_mpi_leave(int code, void (*say)(void))
 {
     int size = (int)mpi.team.size, rank = (int)mpi.team.rank, own = code, result = code;
     int *codes = calloc((size_t)size, sizeof *codes);
@@ -170,13 +175,15 @@ int keepfit_mpi_leave(int code)
         if (r == rank)
             continue;
         need(MPI_Irecv(&codes[r], 1, MPI_INT, r, 0, mpi.leaving, &request), "the end");
-        wait_for(&request, "the end", false);
-        wait_for(&sent[r], "the end", false);
+        wait_for(&request, "the end", false, code ? say : NULL);
+        wait_for(&sent[r], "the end", false, NULL);
     }
     result = codes[0];
     for (int r = 1; r < size; r++)
         if (codes[r] != codes[0])
             result = codes[r];
+    if (say && codes[rank] != result)
+        say();
     free(codes);
     free(sent);
     free(mpi.counts);

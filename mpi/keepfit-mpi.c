@@ -12,37 +12,35 @@
 #include "cli/team.h"
 #include "keepfit-mpi.h"
 
-/* Standard output goes nowhere, standard error to a file without a name, which is returned with where it went before; -1: it stays. */
-struct hushed {
-    int before, kept;
-};
+/* Standard error of a rank that is not to speak: where it went before, and a file without a name; -1: it goes where it did. */
+static int before = -1, kept = -1;
 
-static struct hushed hush(void)
+static void hush(void)
 {
-    struct hushed hushed = {-1, -1};
-    FILE *kept = tmpfile();
+    FILE *file = tmpfile();
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
         dup2(nowhere, STDOUT_FILENO);
-    if (!kept || nowhere < 0)
-        return hushed;
-    hushed = (struct hushed){dup(STDERR_FILENO), fileno(kept)};
-    dup2(hushed.kept, STDERR_FILENO);
-    return hushed;
+    if (!file)
+        return;
+    before = dup(STDERR_FILENO);
+    kept = fileno(file);
+    dup2(kept, STDERR_FILENO);
 }
 
-static void say_all_the_same(struct hushed hushed, size_t rank)
+static void say(void)
 {
     char text[4096];
     ssize_t count;
-    if (hushed.kept < 0)
+    if (kept < 0)
         return;
     fflush(stderr);
-    dup2(hushed.before, STDERR_FILENO);
-    lseek(hushed.kept, 0, SEEK_SET);
-    fprintf(stderr, "keepfit-mpi: rank %zu ended in another way than others:\n", rank);
-    while ((count = read(hushed.kept, text, sizeof text)) > 0)
+    dup2(before, STDERR_FILENO);
+    lseek(kept, 0, SEEK_SET);
+    fprintf(stderr, "keepfit-mpi: rank %zu has ended by itself:\n", cli_team->rank);
+    while ((count = read(kept, text, sizeof text)) > 0)
         fwrite(text, 1, (size_t)count, stderr);
+    kept = -1;
 }
 
 static bool is_served(int count, char **words)
@@ -56,14 +54,8 @@ static bool is_served(int count, char **words)
 
 int main(int count, char **words)
 {
-    struct hushed hushed = {-1, -1};
     cli_team = keepfit_mpi_join(&count, &words);
     if (cli_team->rank > 0)
-        hushed = hush();
-    int code = is_served(count, words) ? program_run(count, words) : EXIT_USAGE;
-    size_t rank = cli_team->rank;
-    int result = keepfit_mpi_leave(code);
-    if (rank > 0 && result != code)
-        say_all_the_same(hushed, rank);
-    return result;
+        hush();
+    return keepfit_mpi_leave(is_served(count, words) ? program_run(count, words) : EXIT_USAGE, say);
 }

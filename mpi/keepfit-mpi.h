@@ -13,8 +13,9 @@ extern "C" {
  * and so does a rank that leaves while others wait for it. KEEPFIT_MPI_BLOCK is block_bits. */
 KEEPFIT_API const keepfit_team *keepfit_mpi_join(int *count, char ***words);
 
-/* All ranks have done their work, each with an exit code of its own. Returns rank 0's, or, where others have another one, theirs. */
-KEEPFIT_API int keepfit_mpi_leave(int code);
+/* All ranks have done their work, each with an exit code of its own. Returns rank 0's, or, where others have another one, theirs.
+ * Where a rank ends alone, or with another code than others, it calls `say`, if that is not NULL: it may have kept to itself why. */
+KEEPFIT_API int keepfit_mpi_leave(int code, void (*say)(void));
 
 #ifdef __cplusplus
 }

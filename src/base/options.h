@@ -7,6 +7,7 @@
 
 #define KF_OPTION_COUNT_MAX 64
 #define KF_OPTION_TEXT 32
+#define KF_RANKS_MOST 4096 /* lists of them are small */
 
 enum kf_setting { KF_SETTING_THEORY, KF_SETTING_PAPER, KF_SETTING_TUNED };
 enum kf_stage_output { KF_OUTPUT_AUTO, KF_OUTPUT_MEAN, KF_OUTPUT_LAST };

@@ -249,6 +249,8 @@ keepfit_status kf_durable_room(keepfit_fit *fit, size_t features, size_t classes
 
 static keepfit_status take_note(keepfit_fit *fit, const void *bytes, size_t count, bool instead)
 {
+    if (kf_durable_follows(fit))
+        return KEEPFIT_OK;
     if (!fit->durable)
         return kf_fail(&fit->error, KEEPFIT_USAGE, "the fit has no journal, so nothing is noted");
     keepfit_status status = kf_fit_ready(fit);
@@ -357,6 +359,8 @@ static keepfit_status usable(keepfit_fit *fit)
 
 keepfit_status keepfit_fit_sync(keepfit_fit *fit)
 {
+    if (kf_durable_follows(fit))
+        return KEEPFIT_OK;
     if (!fit->durable)
         return usable(fit);
     keepfit_status status = kf_writer_sync(&fit->durable->journal.writer, &fit->error);
@@ -367,6 +371,8 @@ keepfit_status keepfit_fit_sync(keepfit_fit *fit)
 
 keepfit_status keepfit_fit_checkpoint(keepfit_fit *fit)
 {
+    if (kf_durable_follows(fit))
+        return KEEPFIT_OK;
     keepfit_status status = usable(fit);
     if (status != KEEPFIT_OK || fit->durable->checkpointed + 1 == fit->durable->journal.writer.next)
         return status;
@@ -430,6 +436,8 @@ keepfit_status keepfit_fit_compact(keepfit_fit *fit)
 {
     /* Until the new journal is durable, what counts may turn out to be the old one. */
     keepfit_status status = usable(fit);
+    if (status == KEEPFIT_OK && fit->options->team)
+        status = kf_fail(&fit->error, KEEPFIT_USAGE, "one process compacts a journal, not a team");
     if (status == KEEPFIT_OK)
         status = keepfit_fit_sync(fit);
     if (status != KEEPFIT_OK)

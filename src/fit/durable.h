@@ -22,6 +22,11 @@ struct kf_durable {
 
 /* Opens the journal that the options name, if any, and takes over what it remembers of them. */
 keepfit_status kf_durable_open(struct kf_durable **durable, keepfit_options *options, keepfit_error *error);
+/* The same by all ranks of a team, if there is one (durable_team.c): rank 0 opens it, the others look at it, or have none where it is
+ * new. */
+keepfit_status kf_durable_open_together(struct kf_durable **durable, keepfit_options *options, keepfit_error *error);
+/* Whether another rank writes what this one does. */
+bool kf_durable_follows(const keepfit_fit *fit);
 void kf_durable_close(struct kf_durable *durable);
 
 /* Takes over what the journal holds into a fit that is as created, or makes the journal. *unusable: the failure lies in the checkpoint, and

@@ -111,8 +111,6 @@ static keepfit_status join_team(keepfit_fit *fit, const keepfit_objective *callb
     if (callbacks || options->hidden)
         return kf_fail(error, KEEPFIT_USAGE, "a team keeps linear models only, not %s; one process does",
                        callbacks ? "user-written objectives" : "{loss=network}");
-    if (options->journal && *options->journal)
-        return kf_fail(error, KEEPFIT_USAGE, "a team keeps no journal yet; one process does");
     struct kf_far **far = &fit->task.problem.points.far;
     *far = kf_far_create(options->team, options->window);
     return *far ? KEEPFIT_OK : kf_fail_memory(error);
@@ -182,7 +180,7 @@ static keepfit_status create(const keepfit_options *options, const keepfit_objec
     bool unusable = false;
     kf_error_clear(error);
     keepfit_options *own = keepfit_options_copy(options);
-    keepfit_status status = own ? kf_durable_open(&durable, own, error) : kf_fail_memory(error);
+    keepfit_status status = own ? kf_durable_open_together(&durable, own, error) : kf_fail_memory(error);
     if (status == KEEPFIT_OK)
         status = create_with(own, callbacks, durable, &unusable, out, error);
     if (status != KEEPFIT_OK && unusable)
@@ -446,7 +444,7 @@ keepfit_status kf_fit_ready(keepfit_fit *fit)
         fit->error = fit->death;
     else
         kf_error_clear(&fit->error);
-    if (fit->options->looking && !kf_durable_replays(fit))
+    if (fit->options->looking && !kf_durable_follows(fit) && !kf_durable_replays(fit))
         return kf_fail(&fit->error, KEEPFIT_USAGE, "the fit of a journal that is looked at is only there to be read");
     return fit->death.status;
 }

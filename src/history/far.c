@@ -334,7 +334,7 @@ void kf_far_fetch(const struct kf_points *points, size_t count, const size_t *wh
         return;
     for (size_t k = 0; k < count && many < RUN_MOST; k++) {
         bool there = is_near(points, which[k]) || (points->far->of == points && find(points->far, which[k]));
-        for (size_t l = 0; l < many && many < DRAWN_MOST && !there; l++) /* of rows in order none comes twice */
+        for (size_t l = 0; l < many && count <= DRAWN_MOST && !there; l++) /* of many a few come twice */
             there = wanted[l] == which[k];
         if (!there)
             wanted[many++] = which[k];

@@ -2,9 +2,24 @@
 #include "iterate/task.h"
 
 #include <assert.h>
+#include "history/far.h"
 #include "objective/deferred.h"
 
-#define AHEAD 8 /* safety: room; a few rows */
+#define AHEAD 8           /* safety: room; a few rows */
+#define FETCHED_MOST 1024 /* safety: room on the stack, and for rows (history/far.h) */
+
+/* Of a team: the rows of the draws that are to come are fetched at once. That something else draws in between is no harm: then some come
+ * by themselves. */
+static void fetch_ahead(struct kf_task *task)
+{
+    struct kf_sampler *sampler = &task->iterate.sampler;
+    struct kf_random copy = task->stage.random;
+    size_t points[FETCHED_MOST], count = sampler->left < FETCHED_MOST ? (size_t)sampler->left : FETCHED_MOST;
+    for (size_t k = 0; k < count; k++)
+        points[k] = kf_random_below(&copy, sampler->bound);
+    kf_far_fetch(&task->problem.points, count, points);
+    sampler->fetched = sampler->drawn + count;
+}
 
 /* Draws one more, and asks for its place; the row of one drawn earlier is asked for when its place has had time to come. */
 static void draw_ahead(struct kf_task *task)
@@ -12,6 +27,8 @@ static void draw_ahead(struct kf_task *task)
     struct kf_sampler *sampler = &task->iterate.sampler;
     const struct kf_points *points = &task->problem.points;
     assert(sampler->left > 0 && sampler->drawn - sampler->taken < KF_AHEAD_MOST);
+    if (points->far && sampler->drawn >= sampler->fetched)
+        fetch_ahead(task);
     size_t drawn = kf_random_below(&task->stage.random, sampler->bound);
     sampler->ring[sampler->drawn % KF_AHEAD_MOST] = drawn;
     kf_points_prefetch_place(points, drawn);
@@ -35,7 +52,7 @@ void kf_sampler_start(struct kf_task *task, uint64_t bound, uint64_t count, cons
     struct kf_sampler *sampler = &task->iterate.sampler;
     sampler->left = count;
     sampler->bound = bound;
-    sampler->drawn = sampler->taken = 0;
+    sampler->drawn = sampler->taken = sampler->fetched = 0;
     sampler->ahead = task->iterate.view.deferred ? KF_AHEAD_MOST : AHEAD;
     sampler->table = table;
     sampler->each = task->problem.objective.type->factor_count(&task->problem.objective);

@@ -11,6 +11,7 @@
 struct kf_sampler {
     uint64_t left, bound, drawn, taken;
     uint64_t ahead;
+    uint64_t fetched; /* of a team: draws whose rows have been fetched */
     size_t ring[KF_AHEAD_MOST];
     const double *table; /* remembered factors by point, `each` a point, asked for with the rows; or NULL */
     size_t each;

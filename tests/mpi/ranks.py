@@ -2,7 +2,7 @@
 """Teams over MPI:  ranks.py MPIRUN KEEPFIT_MPI KEEPFIT [all]   prints TAP; exit 1 if a check fails.
 
 Model, trace and report of 1, 2, 3, 4 and 7 ranks on this machine are byte for byte those of one process without MPI, but for seconds.
-`all` tries every case with every number of ranks; otherwise each case has one."""
+`all` tries every case with every number of ranks; otherwise each case has one. KEEPFIT_TEST_KILLS ranks are killed (2)."""
 import math
 import os
 import random
@@ -72,6 +72,42 @@ def compare(tools, folder, ranks, data, options):
           "report, model, trace: %s\n%s\n%s" % (same, expected, found))
 
 
+def killed(tools, folder, kills):
+    """Random ranks are killed at random instants, and the job started again with another number of ranks, or by one process: what was
+    acknowledged is there, and the model is that of a run that nobody disturbed."""
+    mpirun, team, alone = tools
+    draw = random.Random(int(os.environ.get("KEEPFIT_TEST_SEED", "5")))
+    words = ["train", "sparse.svm", "--quiet", "--journal", "journal", "--acknowledge", "--checkpoint-gradients", "200000", "--sync", "always", "--model", "team.kf"]
+    made = ["--loss", "logistic", "--method", "svrg", "--inner", "10", "--limit", "3000"]
+    run([alone, "train", "sparse.svm", "--quiet", "--model", "one.kf"] + made, folder)
+    done = lost = rounds = broken = 0
+    while rounds < kills + 30:
+        rounds += 1
+        ranks = draw.choice([1, 2, 3, 4, 7])
+        job = subprocess.Popen([mpirun] + RUN + ["-n", str(ranks), team] + words + made, cwd=folder, env=environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done < kills:
+            time.sleep(draw.uniform(0.3, 1.2 + 0.1 * ranks))
+            victims = children(job.pid)
+            if victims and job.poll() is None:
+                os.kill(draw.choice(victims), signal.SIGKILL)
+                done += 1
+        try:
+            said, _ = job.communicate(timeout=90)
+        except subprocess.TimeoutExpired:
+            job.kill()
+            broken += 1
+            break
+        safe = [int(word) for word in said.split() if word.isdigit()]
+        there = re.search(r"(\d+) points", run([alone, "verify", "journal"], folder)[1])
+        lost += bool(safe) and int(there.group(1)) < safe[-1] if there else bool(safe)
+        if job.returncode == 0:
+            break
+    check(done > 0 and not lost and not broken, "%d ranks killed: all that was acknowledged is there" % done, "%d lost, %d hang" % (lost, broken))
+    check(job.returncode == 0 and read(folder, "one.kf") == read(folder, "team.kf") is not None,
+          "after %d starts with 1 to 7 ranks the model is that of one process" % rounds)
+
+
 CASES = [(2, "dense.svm", "--loss logistic"), (3, "sparse.svm", "--loss logistic --method refit --lambda 1e-2"),
          (4, "many.svm", "--loss softmax --lambda 1e-2 --intercept"), (7, "number.svm", "--loss huber"),
          (2, "number.svm", "--loss squared --method exact"), (1, "dense.svm", "--loss hinge --lambda 1e-2"),
@@ -133,6 +169,7 @@ def main():
                 compare(tools, folder, number, data, options)
         refuse(tools, folder)
         lose(tools, folder)
+        killed(tools, folder, int(os.environ.get("KEEPFIT_TEST_KILLS", "2")))
     print("1..%d" % checks)
     sys.exit(1 if failures else 0)
 
