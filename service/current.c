@@ -17,6 +17,7 @@ void current_leave(struct current *current)
 {
     if (!current || atomic_fetch_sub(&current->users, 1) != 1)
         return;
+    current_leave(current->measured);
     keepfit_model_free(current->model);
     free(current);
 }
@@ -64,6 +65,7 @@ keepfit_status current_publish(struct trained *trained)
         keepfit_model_describe(made->model, &made->about);
         keepfit_model_schema(made->model, &made->schema);
     }
+    shown_publish(trained, made);
     pthread_mutex_lock(&trained->lock);
     struct current *before = trained->current;
     trained->current = made;

@@ -294,6 +294,7 @@ static void clean_up(struct running *running)
     for (size_t k = 0; k < service->model_count; k++) {
         struct trained *trained = &service->models[k];
         current_leave(trained->current);
+        current_leave(trained->measured);
         keepfit_fit_free(trained->fit);
         for (int format = 0; format < FORMATS; format++)
             keepfit_options_free(trained->reading[format]);

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "service/request.h"
+#include "service/shown.h"
 
 #define MODELS_MOST 16
 #define NAME_MOST 64
@@ -35,6 +36,8 @@ struct current {
     keepfit_validation validation;
     uint64_t calibration_count[PARTS_MOST]; /* what its pointers lead to */
     double predicted[PARTS_MOST], happened[PARTS_MOST];
+    struct shown_row shown;
+    struct current *measured; /* whose model has the newest standard errors; NULL: there are none */
 };
 
 enum format { FORMAT_JSON = -2, FORMAT_LINES = -1, FORMAT_LIBSVM = 0, FORMAT_CSV, FORMAT_JSONL, FORMATS };
@@ -48,6 +51,7 @@ struct trained {
     double latest;                     /* the newest point's time */
     pthread_mutex_t lock;              /* of the next: held for a few instructions only */
     struct current *current;
+    struct current *measured; /* as above; the learner's alone */
 };
 
 /* One more user; NULL: nothing has been published yet. */

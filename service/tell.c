@@ -164,7 +164,8 @@ static void write_weights(struct text *text, const struct current *current)
         else
             text_put(text, "null");
         pair(text, "value", top[k].value);
-        text_put(text, ",\"error\":null,\"robust\":null}");
+        shown_errors(text, current, top[k].feature, top[k].output);
+        text_put(text, "}");
     }
     text_put(text, "]");
 }
@@ -188,7 +189,7 @@ static void write_settings(struct text *text, const struct service *service, con
     write_names(text, "classes", current->schema.class_name, current->schema.classes);
     pair(text, "started", service->began);
     pair(text, "waiting_labels", (double)counted(&service->counters.waiting));
-    text_put(text, ",\"example\":null");
+    shown_example(text, current);
     past_write_history(service->past, text);
 }
 
@@ -252,7 +253,7 @@ void tell_report_of(struct text *text, const struct service *service, const stru
         write_weights(text, current);
     else
         text_put(text, ",\"weights\":[]");
-    text_put(text, ",\"errors_stage\":null");
+    shown_errors_stage(text, current);
     past_write_refused(service->past, text);
     text_printf(text, ",\"ready\":%s", strcmp(state_name(service), "ready") == 0 ? "true" : "false");
     if (all)

@@ -1,22 +1,28 @@
-"""The service's live page in a real browser, as TAP: dashboard.py PAGE.html POLICY.txt [FOLDER]
+"""The service's live page in a real browser, as TAP: dashboard.py PAGE.html POLICY.txt KEEPFIT [FOLDER]
 
 The page is served by a stand-in, with the policy that the build made. At the widths of a desk and of a phone, in light and in dark, it has to
 come alive, say nothing on the console, ask nobody else, fit the window, and please axe-core; it has to come back when the connection does, to
-say when there is an alarm, and to predict. With FOLDER, pictures of it are left there.
+say when there is an alarm, and to predict. Then the service itself serves it, and it has to be as good. With FOLDER, pictures of it are
+left there.
 
 axe-core comes from npm (it is large, and only tests want it): from KEEPFIT_AXE, or fetched into the folder `axe` beside the page. Where
 neither is to be had, that part skips, and says so.
 """
 import base64
 import hashlib
+import json
 import os
 import pathlib
+import random
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -188,6 +194,80 @@ def test_token(browser, state, address):
     browser.call("Target.closeTarget", targetId=target)
 
 
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def post(address, content):
+    request = urllib.request.Request(address, json.dumps(content).encode(), {"Content-Type": "application/json"})
+    try:
+        return urllib.request.urlopen(request, timeout=SECONDS).status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+    except OSError:
+        return 0
+
+
+def draw_points(source, count):
+    """Payments, of which some are fraud."""
+    points = []
+    for _ in range(count):
+        features = {"amount": source.gauss(0, 1), "n_prev": source.gauss(0, 2), "country": source.choice(["DE", "FR", "PL"])}
+        score = features["amount"] - 0.5 * features["n_prev"] + (features["country"] == "PL") + source.gauss(0, 1)
+        points.append({"features": features, "target": "fraud" if score > 0 else "ok"})
+    return points
+
+
+def test_service(browser, keepfit, axe, folder):
+    """The service itself, while it learns."""
+    with tempfile.TemporaryDirectory() as place:
+        address, source = "http://127.0.0.1:%d/" % free_port(), random.Random(1)
+        service = subprocess.Popen([keepfit, "serve", "--listen", address[7:-1], "--journal", os.path.join(place, "journal"), "--loss", "logistic",
+                                    "--intercept"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            end = time.monotonic() + SECONDS
+            while post(address + "v1/points", draw_points(source, 1500)) != 200 and time.monotonic() < end and service.poll() is None:
+                time.sleep(0.1)
+            if service.poll() is not None:
+                pages.count += 1
+                print("ok %d - the service's own page # SKIP this build has no service" % pages.count)
+                return
+            check(post(address + "v1/points", {"features": 3}) in (400, 422), "the service refuses a bad point")
+            look_at_service(browser, address, source, axe, folder)
+        finally:
+            service.terminate()
+            service.wait(SECONDS)
+
+
+def look_at_service(browser, address, source, axe, folder):
+    target, session = open_page(browser, address, 1200, "light")
+    check(wait(browser, session, "document.documentElement.dataset.live === 'yes' && document.body.dataset.state === 'live'"),
+          "the service's page comes alive")
+    print("# looked at %.2f s after it was asked for" % (evaluate(browser, session, "performance.now()") / 1000))
+    for _ in range(12):
+        post(address + "v1/points", draw_points(source, 200))
+        time.sleep(0.1)
+    check(wait(browser, session, "document.getElementById('v-stage').textContent === '3,900'"), "it follows what is learnt")
+    weights = evaluate(browser, session, "[...document.querySelectorAll('#weights tbody tr')].map(r => r.textContent).join('|')")
+    check("amount" in weights and "country=PL" in weights, "it has the weights by name", [weights])
+    errors = evaluate(browser, session, "Number(document.querySelector('#weights tbody tr').cells[2].textContent)")
+    check(errors is not None and 0 < errors < 1, "and their standard errors", [errors])
+    check("422" in evaluate(browser, session, "document.getElementById('bad').textContent") or
+          "400" in evaluate(browser, session, "document.getElementById('bad').textContent"), "and the bad request")
+    evaluate(browser, session, "document.querySelector('#fields input[name=amount]').value = '3'; "
+                               "document.querySelector('#fields input[name=country]').value = 'PL'; document.querySelector('#try button').click()")
+    check(wait(browser, session, "/^Prediction: fraud/.test(document.getElementById('answer').textContent)"), "it predicts",
+          [evaluate(browser, session, "document.getElementById('answer').textContent")])
+    check("amount" in evaluate(browser, session, "document.getElementById('explained').textContent"), "and says what contributes")
+    test_axe(browser, session, axe, "the service's page")
+    picture(browser, session, folder, "service")
+    check(not spoken(browser), "nothing on the console of the service's page", spoken(browser))
+    check(not outside(browser, address), "it asks nobody else", outside(browser, address))
+    browser.call("Target.closeTarget", targetId=target)
+
+
 def main():
     page, policy = pathlib.Path(sys.argv[1]).read_bytes(), pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -195,7 +275,7 @@ def main():
         print("1..0 # SKIP Chromium is not installed: the page was not looked at")
         return 0
     axe = find_axe(os.path.dirname(os.path.abspath(sys.argv[1])))
-    folder = sys.argv[3] if len(sys.argv) > 3 else None
+    keepfit, folder = os.path.abspath(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         state, address = stand_in.start(page, policy)
         browser = Browser(program, os.path.join(profile, "profile"))
@@ -207,6 +287,7 @@ def main():
                 test_look(browser, state, address, width, scheme, axe, folder)
             test_connection(browser, state, address)
             test_token(browser, state, address)
+            test_service(browser, keepfit, axe, folder)
         finally:
             browser.close()
     print("1..%d" % pages.count)
