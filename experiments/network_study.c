@@ -39,8 +39,8 @@ static const struct {
     [NETWORK_CSVRG_LAST] = {"csvrg-last",
                             "method=csvrg setting=paper stage-output=last count=actual step=0.001 inner=600 alpha=0.01",
                             1.1, 1, false},
-    [NETWORK_OWN_SGD] = {"own-sgd", "method=sgd stage-output=last step=0.05 inner=100", 0.2, 3, true},
-    [NETWORK_OWN_LONGER] = {"own-longer", "method=sgd stage-output=last step=0.05 inner=400", 0.5, 1, true},
+    [NETWORK_OWN_SGD] = {"own-sgd", "method=sgd step=0.02 inner=400", 0.5, 3, true},
+    [NETWORK_OWN_LONGER] = {"own-longer", "method=sgd step=0.02 inner=1385", 1.6, 1, true},
     [NETWORK_OWN_LSVRG] = {"own-lsvrg", "method=lsvrg step=0.05 inner=100", 0.3, 1, true},
 };
 
