@@ -25,6 +25,8 @@
 #define KF_VERSION_WITH_SHARED 11
 /* And weights that fade. */
 #define KF_VERSION_WITH_FADING 12
+/* And what products have taken since a Hessian was made. */
+#define KF_VERSION_WITH_RENT 13
 
 struct kf_archive {
     bool reading;

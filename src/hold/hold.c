@@ -140,6 +140,8 @@ void kf_hold_forget(struct kf_task *task, void *state)
     (void)task;
     kf_certificate_forget(&hold->certificate);
     kf_shared_inverse_forget(&hold->products.shared);
+    hold->products.rent = 0;
+    hold->sharp = false;
     kf_spread_forget(&hold->spread);
 }
 
@@ -149,6 +151,11 @@ void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archi
     kf_certificate_archive(task, &hold->certificate, archive);
     if (archive->version >= KF_VERSION_WITH_SHARED && kf_products_suit(&task->problem))
         kf_shared_inverse_archive(&hold->products.shared, archive);
+    if (archive->version >= KF_VERSION_WITH_RENT) {
+        kf_archive_real(archive, &hold->products.rent);
+        kf_archive_require(archive, hold->products.rent >= 0);
+        kf_archive_flag(archive, &hold->sharp);
+    }
     if (!kf_is_limited(&task->problem))
         return;
     kf_task_archive_vector(task, archive, &hold->direction);

@@ -31,6 +31,8 @@
 
 struct kf_hold {
     bool reuse; /* Newton's steps with the Hessian of an earlier x, while it serves */
+    bool
+        sharp; /* for losses of pieces: proofs from curvature are much sharper than the gradient's, as the last improvement found */
     double *direction;
     struct kf_certificate certificate;
     struct kf_products products;
@@ -77,7 +79,10 @@ double kf_hold_search(struct kf_task *task, struct kf_hold *hold, double decreme
 double kf_hold_share(const struct kf_task *task, const struct kf_hold *hold);
 /* Newton's steps with a Hessian until the bound is that share of the target. False: they lead nowhere. */
 bool kf_hold_improve(struct kf_task *task, struct kf_hold *hold);
-/* The same without a Hessian. Where nothing is proved, an estimate is brought down so far. False: not cheaply, too. */
+/* Whether a direction had better be found without a new Hessian, by products; and that. Returns the squared decrement, NaN: out of memory. */
+bool kf_hold_rents(const struct kf_task *task, const struct kf_hold *hold);
+double kf_hold_aim_rented(struct kf_task *task, struct kf_hold *hold);
+/* Steps without a Hessian, for losses of several scores. Where nothing is proved, an estimate is brought down so far. False: not cheaply, too. */
 bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to);
 
 #endif

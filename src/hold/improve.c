@@ -14,9 +14,11 @@
 #define LOST_MOST 0.3 /* speed: bench/tuning.md */
 /* With fewer points than this times the size x moves too far at every stage for the curvature's bound to last; beyond CHEAP_MOST
  * coordinates, for it to be worth its while. */
-#define EARLY 2       /* speed: bench/tuning.md */
-#define EARLY_WIDE 6  /* speed: bench/tuning.md */
-#define TRIES_MOST 20 /* safety: an end; 0.25^20 of a step is none */
+#define EARLY 2      /* speed: bench/tuning.md */
+#define EARLY_WIDE 6 /* speed: bench/tuning.md */
+/* Sharp is, for losses of pieces, a proof that beats the gradient's by this times the coordinates. */
+#define SHARP_FROM 4.0 /* speed: bench/pieces.md */
+#define TRIES_MOST 20  /* safety: an end; 0.25^20 of a step is none */
 /* Steps on which scores move by this, times M, are shortened at once. */
 #define DAMPED_FROM 2.0 /* speed: bench/tuning.md */
 
@@ -53,9 +55,22 @@ static bool must_anchor(const struct kf_task *task, struct kf_hold *hold)
 
 bool kf_hold_is_early(const struct kf_problem *problem, const struct kf_hold *hold)
 {
-    size_t times = kf_hold_is_cheap(problem) ? EARLY : EARLY_WIDE;
-    return hold->reuse && !kf_curvature_recentres(problem) && !problem->objective.free &&
-           problem->points.count < times * kf_size(problem);
+    if (!hold->reuse || problem->objective.free)
+        return false;
+    if (kf_curvature_recentres(problem)) /* nothing lasts, but a Hessian is cheap, or worth its price */
+        return !kf_hold_is_cheap(problem) && !hold->sharp;
+    return problem->points.count < (kf_hold_is_cheap(problem) ? EARLY : EARLY_WIDE) * kf_size(problem);
+}
+
+/* With many coordinates bounds that go by a Hessian at the very x are worth it only where the gradient's norm alone would allow the gap to
+ * be very many times what they do. */
+static void judge_sharpness(const struct kf_task *task, struct kf_hold *hold, double decrement)
+{
+    const struct kf_problem *problem = &task->problem;
+    if (!kf_curvature_recentres(problem) || problem->objective.free || !(decrement > 0))
+        return;
+    double of_gradient = kf_gap_bound(problem, task->iterate.x, hold->certificate.complete, NULL, 0);
+    hold->sharp = 2 * of_gradient > SHARP_FROM * (double)kf_size(problem) * decrement;
 }
 
 static bool has_cheap_hessian(const struct kf_problem *problem, const struct kf_hold *hold)
@@ -74,7 +89,8 @@ static bool is_among_kinks(const struct kf_task *task, const struct kf_hold *hol
 static void certify(struct kf_task *task, struct kf_hold *hold)
 {
     struct kf_certificate *certificate = &hold->certificate;
-    if (!kf_is_certified(&certificate->curvature) && !kf_hold_is_early(&task->problem, hold))
+    const struct kf_curvature *curvature = &certificate->curvature;
+    if (kf_has_factor(curvature) && !kf_is_certified(curvature) && !kf_hold_is_early(&task->problem, hold))
         kf_certificate_certify(task, certificate);
 }
 
@@ -169,11 +185,20 @@ static bool aim(struct kf_task *task, struct kf_hold *hold, bool fresh, double b
 {
     struct kf_certificate *certificate = &hold->certificate;
     bool old = !fresh && !must_anchor(task, hold);
+    bool rents = kf_hold_rents(task, hold);
+    if (rents && (isfinite(before) || kf_curvature_recentres(&task->problem)))
+        old = false; /* what one old Hessian did not do, or a kink has spoilt */
     *decrement = old ? kf_certificate_aim(task, certificate, hold->direction) : INFINITY;
     if (*decrement < fmin(KF_HOLD_CONTRACTION * before, KF_HOLD_FAR))
         return true;
+    if (rents) {
+        *decrement = kf_hold_aim_rented(task, hold);
+        if (*decrement > 0 && isfinite(*decrement))
+            return true;
+    }
     if (!kf_affords(task, 2 * (uint64_t)task->problem.points.count))
         return false;
+    hold->products.rent = 0;
     if (kf_certificate_anchor(task, certificate) != KEEPFIT_OK) {
         *decrement = NAN;
         return true;
@@ -211,6 +236,7 @@ static bool improve(struct kf_task *task, struct kf_hold *hold)
         double decrement;
         if (!aim(task, hold, fresh, before, &decrement))
             return true; /* what there is has to do */
+        judge_sharpness(task, hold, decrement);
         if (isnan(decrement) && !kf_has_factor(&certificate->curvature))
             return false;
         if (!isfinite(decrement))

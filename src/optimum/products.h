@@ -18,6 +18,7 @@ struct kf_products {
     double *work;
     size_t capacity;
     double spent; /* in nominal nanoseconds, since it was last set to 0 */
+    double rent;  /* the same, since a Hessian was made last, for losses of one score (hold/rented.c) */
     struct kf_shared_inverse shared;
 };
 

@@ -170,13 +170,123 @@ static void test_rent(struct tap *tap)
     free(cloud);
 }
 
+/* ---- one score a point, many coordinates ---- */
+
+#define WIDE 40
+
+/* The second derivative, from the formula of each loss; delta is 1. */
+static long double curve_at(const char *loss, long double z, long double target)
+{
+    long double margin = z * target;
+    if (strcmp(loss, "logistic") == 0)
+        return 1 / ((1 + expl(z)) * (1 + expl(-z)));
+    if (strcmp(loss, "huber") == 0)
+        return fabsl(z - target) < 1 ? 2 : 0;
+    if (strcmp(loss, "hinge") == 0)
+        return margin > 0 && margin < 1 ? 1 : 0;
+    return strcmp(loss, "squared-hinge") == 0 ? (margin < 1 ? 2 : 0) : 2;
+}
+
+/* |H direction + gradient| as a share of |gradient|. */
+static double residual_of(const char *loss, const struct cloud *cloud, const keepfit_fit *fit,
+                          const struct kf_hold *hold)
+{
+    const double *x = fit->task.iterate.x, *direction = hold->direction, *gradient = hold->certificate.complete;
+    long double left[WIDE], total = 0, square = 0, all = 0;
+    for (size_t k = 0; k < WIDE; k++)
+        left[k] = gradient[k] + 2e-4L * direction[k];
+    for (size_t j = 0; j < COUNT; j++)
+        total += cloud->point[j].weight;
+    for (size_t j = 0; j < COUNT; j++) {
+        const keepfit_row *row = &cloud->point[j].row;
+        long double z = 0, moved = 0;
+        for (size_t e = 0; e < row->count; e++) {
+            size_t k = row->index ? row->index[e] : e;
+            z += (long double)row->value[e] * x[k];
+            moved += (long double)row->value[e] * direction[k];
+        }
+        for (size_t e = 0; e < row->count; e++)
+            left[row->index ? row->index[e] : e] +=
+                cloud->point[j].weight / total * curve_at(loss, z, cloud->point[j].target) * moved * row->value[e];
+    }
+    for (size_t k = 0; k < WIDE; k++) {
+        square += left[k] * left[k];
+        all += (long double)gradient[k] * gradient[k];
+    }
+    return (double)sqrtl(square / all);
+}
+
+/* Directions without a new Hessian, by the diagonal and by the factor of one at another x. */
+static void test_rented(struct tap *tap, const char *loss, bool sparse, bool weighted)
+{
+    char options[100];
+    struct cloud *cloud = cloud_make(loss, COUNT, WIDE, sparse, weighted, 5);
+    snprintf(options, sizeof options, "loss=%s method=quadratic lambda=1e-4 epsilon=1e-2 threads=1", loss);
+    keepfit_fit *fit = fit_from(options);
+    push_range(fit, cloud, 0, COUNT / 2);
+    struct kf_hold *hold = fit->running[0].state;
+    struct kf_certificate *certificate = &hold->certificate;
+    for (int factored = 0; factored < 2; factored++) {
+        certificate->curvature.phase = KF_PHASE_NONE;
+        if (factored)
+            TAP_NEED(kf_certificate_anchor(&fit->task, certificate) == KEEPFIT_OK);
+        if (!factored)
+            push_range(fit, cloud, COUNT / 2, COUNT);
+        for (size_t k = 0; k < WIDE; k++)
+            fit->task.iterate.x[k] += 0.02 * sin((double)k);
+        kf_certificate_pass(&fit->task, certificate, NAN);
+        certificate->now.bound = 1;
+        certificate->now.target = 1e-30;
+        double decrement = kf_hold_aim_rented(&fit->task, hold), left = residual_of(loss, cloud, fit, hold);
+        tap_check(tap, decrement > 0 && left < 1.001e-3, "%s, %s rows, %s: the model's gradient comes down to %.2g",
+                  loss, sparse ? "sparse" : "full", factored ? "an old factor" : "the diagonal", left);
+    }
+    keepfit_fit_free(fit);
+    free(cloud);
+}
+
+/* A fit that goes on from a snapshot goes on with the same rent, and inverse. */
+static void test_snapshot(struct tap *tap, const char *options, const char *loss, size_t features)
+{
+    static double rows[COUNT][FEATURES_MOST];
+    double targets[COUNT];
+    const unsigned char *bytes;
+    size_t count;
+    keepfit_fit *fit = fit_from(options), *other = fit_from(options);
+    struct cloud *cloud = cloud_make(loss, COUNT, features, false, false, 6);
+    for (size_t j = 0; j < COUNT; j++) {
+        targets[j] = cloud->point[j].target;
+        memcpy(rows[j], cloud->value[j], sizeof rows[j]);
+    }
+    keepfit_block block = {
+        .count = COUNT / 2, .features = features, .stride = FEATURES_MOST, .value = rows[0], .target = targets};
+    push_range(fit, cloud, 0, COUNT / 2);
+    TAP_NEED(keepfit_fit_snapshot(fit, &bytes, &count) == KEEPFIT_OK);
+    TAP_NEED(keepfit_fit_restore(other, &block, bytes, count) == KEEPFIT_OK);
+    bool said = fit->task.stage.products > 0;
+    push_range(fit, cloud, COUNT / 2, COUNT);
+    push_range(other, cloud, COUNT / 2, COUNT);
+    tap_check(tap, said, "%s: products have been taken", options);
+    tap_check(tap, same_iterate(fit, other), "%s: goes on from a snapshot bit for bit", options);
+    keepfit_fit_free(fit);
+    keepfit_fit_free(other);
+    free(cloud);
+}
+
 int main(void)
 {
+    static const char *const losses[] = {"squared", "logistic", "huber", "hinge", "squared-hinge"};
     static const char *const extras[] = {"", "intercept=true"};
     struct tap tap = {0};
     for (size_t e = 0; e < 2; e++)
         for (int kind = 0; kind < 4; kind++)
             test_problem(&tap, extras[e], kind % 2, kind / 2);
     test_rent(&tap);
+    for (size_t l = 0; l < sizeof losses / sizeof losses[0]; l++)
+        for (int kind = 0; kind < 4; kind++)
+            test_rented(&tap, losses[l], kind % 2, kind / 2);
+    test_snapshot(&tap, "loss=huber method=quadratic lambda=1e-4 epsilon=1e-3 threads=1", "huber", WIDE);
+    test_snapshot(&tap, "loss=hinge method=quadratic lambda=1e-4 epsilon=1e-4 threads=1", "hinge", WIDE);
+    test_snapshot(&tap, "loss=softmax method=refit lambda=1e-4 epsilon=1e-3 threads=1", "softmax", 50);
     return tap_end(&tap);
 }
