@@ -9,13 +9,13 @@ enum network_stream { UNIFORM, ASCENDING, NETWORK_STREAMS };
  * long step may be had for fewer FOs. */
 enum network_method {
     NETWORK_SGD,
-    NETWORK_SVRG,
     NETWORK_CSVRG,
     NETWORK_SGD_SHORT,
     NETWORK_SGD_DIVIDED,
     NETWORK_SGD_SCRATCH,
     NETWORK_SGD_LAST,
     NETWORK_CSVRG_LAST,
+    NETWORK_SVRG, /* after those that both streams have: so curves have the same colours */
     NETWORK_OWN_SGD,
     NETWORK_OWN_LONGER,
     NETWORK_OWN_LSVRG,
