@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_X_y
 
-from . import explained
+from . import sayings
 from .errors import NotProvedWarning
 from .fit import Fit, Measurement, Stage
 from .group import Group
@@ -477,26 +477,26 @@ class Estimator(BaseEstimator):
     def _single(self, name: str) -> Fit:
         self._reported(name)
         if isinstance(self._kept.fit, Group):
-            raise ValueError("%s is of one output: each column of y needs an estimator of its own" % name)
+            raise AttributeError("%s is of one output: each column of y needs an estimator of its own" % name)
         return self._kept.fit
 
     @property
-    def validation_(self) -> explained.Validation:
+    def validation_(self) -> sayings.Validation:
         """How good predictions were, each made before its rows were learnt from: all and the newest, AUC, calibration, drift."""
-        return explained.validation(self._single("validation_"))
+        return sayings.validation(self._single("validation_"))
 
     def standard_errors(self, robust: bool = False) -> Tuple[np.ndarray, np.ndarray]:
         """Standard errors of the coefficients [score][feature] and of the intercepts, from the Hessian; ``robust`` ones do not
         assume that the loss says how the targets are distributed. NaN: there are none of that kind."""
-        weights, intercepts, model = explained.standard_errors(self._single("standard_errors"), robust)
+        weights, intercepts, model = sayings.standard_errors(self._single("standard_errors"), robust)
         wide = np.full((weights.shape[1], max(self._width, weights.shape[0])), np.nan)
         wide[:, :weights.shape[0]] = weights.T
-        errors = self._arranged(wide, explained.as_model(model, intercepts))
+        errors = self._arranged(wide, sayings.as_model(model, intercepts))
         return np.abs(errors[0]), np.abs(errors[1])
 
-    def influence(self, row: int) -> explained.Influence:
+    def influence(self, row: int) -> sayings.Influence:
         """What the model would be without a row, counted from 0 as they came, by one step of Newton's."""
-        return explained.influence(self._single("influence"), row)
+        return sayings.influence(self._single("influence"), row)
 
     def _linear(self) -> Tuple[np.ndarray, np.ndarray]:
         """Coefficients [score][feature] and intercepts [score], by scikit-learn's conventions."""
