@@ -147,6 +147,53 @@ static void print_work(const struct work *work, const struct law *law, bool cut)
     printf("}\n");
 }
 
+/* A clock takes as long as some points do: it is asked once for so many, which are read before. */
+enum { AHEAD = 32 };
+struct ahead {
+    keepfit_point point;
+    double *value;
+    uint32_t *index;
+    size_t capacity;
+};
+
+static int read_ahead(keepfit_stream *stream, struct ahead *ahead)
+{
+    int count = 0;
+    for (; count < AHEAD && keepfit_stream_next(stream, &ahead[count].point) == KEEPFIT_OK; count++) {
+        struct ahead *own = &ahead[count];
+        keepfit_row *row = &own->point.row;
+        if (row->count > own->capacity) {
+            own->capacity = 2 * row->count;
+            own->value = realloc(own->value, own->capacity * sizeof *own->value);
+            own->index = realloc(own->index, own->capacity * sizeof *own->index);
+        }
+        if (row->count && (!own->value || !own->index))
+            exit(2);
+        memcpy(own->value, row->value, row->count * sizeof *own->value);
+        if (row->index)
+            memcpy(own->index, row->index, row->count * sizeof *own->index);
+        row->value = own->value;
+        row->index = row->index ? own->index : NULL;
+    }
+    return count;
+}
+
+static bool push_all(keepfit_fit *fit, const struct ahead *ahead, int count, struct work *work, struct law *law)
+{
+    double start = now(), measuring = law->seconds;
+    for (int k = 0; k < count; k++) {
+        keepfit_report report = {.struct_size = sizeof report};
+        if (keepfit_fit_push(fit, &ahead[k].point) != KEEPFIT_OK)
+            return false;
+        work->nominal += fit->outcome.work;
+        keepfit_fit_report(fit, &report);
+        keep_account(work, &report);
+        measure(fit, law, &report);
+    }
+    work->seconds += now() - start - (law->seconds - measuring);
+    return true;
+}
+
 int main(int count, char **words)
 {
     double within = 1e9;
@@ -155,21 +202,13 @@ int main(int count, char **words)
     keepfit_options *options = count > 1 ? read_options(count - 2, words + 2, &within, &law) : NULL;
     keepfit_stream *stream = NULL;
     keepfit_fit *fit = NULL;
-    keepfit_point point;
+    static struct ahead ahead[AHEAD];
     if (!options || keepfit_stream_open(words[1], options, &stream, NULL) != KEEPFIT_OK ||
         keepfit_fit_create(options, &fit, NULL) != KEEPFIT_OK)
         return 2;
-    while (work.seconds < within && keepfit_stream_next(stream, &point) == KEEPFIT_OK) {
-        keepfit_report report = {.struct_size = sizeof report};
-        double start = now();
-        if (keepfit_fit_push(fit, &point) != KEEPFIT_OK)
+    while (work.seconds < within && (count = read_ahead(stream, ahead)) > 0)
+        if (!push_all(fit, ahead, count, &work, &law))
             return 1;
-        work.seconds += now() - start;
-        work.nominal += fit->outcome.work;
-        keepfit_fit_report(fit, &report);
-        keep_account(&work, &report);
-        measure(fit, &law, &report);
-    }
     print_work(&work, &law, !(work.seconds < within));
     free(law.exact);
     keepfit_fit_free(fit);

@@ -27,6 +27,8 @@
 #define KF_VERSION_WITH_FADING 12
 /* And what products have taken since a Hessian was made. */
 #define KF_VERSION_WITH_RENT 13
+/* And what steps with few points are made of, and what a trial has cost before it began. */
+#define KF_VERSION_WITH_FEW_POINTS 14
 
 struct kf_archive {
     bool reading;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "certificate/internal.h"
 #include "kernels/kernels.h"
+#include "optimum/dual.h"
 
 /* A new Hessian brings the bound down by less than this, besides the room. */
 #define CRAMPED_TO 1.2 /* speed: bench/tuning.md */
@@ -48,8 +49,8 @@ static void learn_doubt(struct kf_task *task, struct kf_certificate *certificate
  * x and compute nothing. */
 static bool wants_slopes(const struct kf_problem *problem, const struct kf_certificate *certificate)
 {
-    return kf_products_suit(problem) ||
-           (!certificate->estimate.origin && !kf_is_limited(problem) && kf_curvature_suits(problem));
+    return kf_products_suit(problem) || (!certificate->estimate.origin && !kf_is_limited(problem) &&
+                                         (kf_curvature_suits(problem) || kf_dual_suits(problem)));
 }
 
 /* Room for the slopes of all points; NULL: they are not to be remembered, or there is none. */

@@ -17,15 +17,18 @@
 #include "certificate/curvature.h"
 #include "fit/fit.h"
 #include "hold/hold.h"
+#include "optimum/dual.h"
 #include "problem/costs.h"
 
 /* The first trial, and how many times the stage that the last one was at the next is. */
 #define TRIAL_FIRST 64 /* speed: bench/tuning.md */
 /* Where the first stages say little of what steps with an old Hessian will cost, not before this one. */
-#define TRIAL_FIRST_SMALL 1024 /* speed: bench/tuning.md */
-#define AFTER 4                /* speed: bench/tuning.md */
+#define TRIAL_FIRST_SMALL 256 /* speed: bench/tuning.md */
+#define AFTER 4               /* speed: bench/tuning.md */
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16 /* speed: bench/tuning.md */
+/* A change and the way back may cost so many times what a trial's stages would have. */
+#define WORTH 4.0 /* speed: bench/tuning.md */
 /* and how much of what it may spend it may spend at once. */
 #define TRIAL_AT_ONCE 0.25 /* speed: bench/tuning.md */
 /* It wins if it spends no more than this share of what the other would: a little is no reason to change. */
@@ -108,7 +111,8 @@ keepfit_status kf_fit_choose(keepfit_fit *fit, keepfit_error *error)
     const char *reason;
     const struct kf_method *first = kf_method_choose(&fit->task.problem, &reason);
     choice->rival = kf_method_rival(&fit->task.problem, first);
-    if (choice->first == first && fit->running_count)
+    bool known = choice->first == first && fit->running_count;
+    if (known && (choice->rival || at_work(fit) == first)) /* a rival may be one no longer */
         return KEEPFIT_OK;
     *choice = (struct kf_choice){.first = first, .rival = choice->rival, .next = TRIAL_FIRST, .work = choice->work};
     while (choice->next <= fit->arrivals.arrived)
@@ -130,7 +134,10 @@ void kf_choice_recall(keepfit_fit *fit)
 static double cost_of_change(const keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->task.problem;
-    return 2 * kf_cost_pass(problem) + (kf_curvature_suits(problem) ? kf_cost_hessian(problem) : 0);
+    double passes = 2 * kf_cost_pass(problem);
+    if (kf_dual_suits(problem)) /* the products of rows */
+        return passes + kf_cost_entries(problem) * (double)problem->points.count * (double)problem->points.count / 4;
+    return passes + (kf_curvature_suits(problem) ? kf_cost_hessian(problem) : 0);
 }
 
 /* What was done since the last look joins the account. */
@@ -146,6 +153,7 @@ static void count_work(keepfit_fit *fit)
 
 static void begin_stretch(keepfit_fit *fit)
 {
+    fit->choice.change = 0;
     fit->choice.since = fit->arrivals.arrived;
     fit->choice.work_then = fit->choice.work;
 }
@@ -195,7 +203,7 @@ static keepfit_status hand_over(keepfit_fit *fit)
 static double left(const keepfit_fit *fit)
 {
     const struct kf_choice *choice = &fit->choice;
-    double spent = choice->work - choice->work_then, length = (double)choice->length;
+    double spent = choice->work - choice->work_then - choice->change, length = (double)choice->length;
     double stages = (double)(fit->arrivals.arrived - choice->since);
     double trial = WIN_SHARE * (TRIAL_AT_ONCE * length + (1 - TRIAL_AT_ONCE) * stages);
     return choice->rate * (choice->trying ? trial : LENIENCE * (length + stages)) - spent;
@@ -240,14 +248,15 @@ static keepfit_status begin_trial(keepfit_fit *fit)
         choice->next = AFTER * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
-    /* Where passes are rare there are few gradients to save; where a change and the way back are about all that is spent, it is too early. */
-    bool saves = fit->task.problem.objective.fo > KF_HOLD_RARE_MOST * fit->arrivals.arrived;
-    if (!saves || !(choice->rate * (double)choice->length > cost_of_change(fit))) {
+    /* Where a change and the way back are much of what is spent until the next trial, it is too early. */
+    choice->change = 0;
+    if (!(WORTH * choice->rate * (double)choice->length > cost_of_change(fit))) {
         choice->next = 2 * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
     choice->trying = true;
     choice->watched = false;
+    choice->change = cost_of_change(fit) / 2;
     limit_stage(fit);
     return change_to(fit, other(fit), &fit->error);
 }
@@ -317,4 +326,6 @@ void kf_choice_archive(struct kf_choice *choice, struct kf_archive *archive)
     kf_archive_flag(archive, &choice->trying);
     kf_archive_flag(archive, &choice->watched);
     kf_archive_text(archive, choice->reason, sizeof choice->reason);
+    if (archive->version >= KF_VERSION_WITH_FEW_POINTS)
+        kf_archive_real(archive, &choice->change);
 }

@@ -32,6 +32,7 @@ struct kf_choice {
     double work, work_then;                /* so far, and when it began */
     uint64_t fo;                           /* that are in `work` */
     double rate;                           /* work a stage of the one before the trial */
+    double change;                         /* what going to it costs, which is not counted as its own */
     char reason[200];
 };
 

@@ -15,8 +15,9 @@
  * and centres of columns; 5 the means of rows that proofs of several classes go by (certificate/intercept.h); from 8 on sums go by
  * blocks of arrivals (objective/tree.h): older ones go on so, too, but whoever wrote them would add in another order; 9 has
  * the keys of points; 10 what predictions were like (validation.h); 11 the inverse that classes share (optimum/shared_inverse.h);
- * 12 weights that fade (fade.h); 13 what products have taken (hold/rented.c). */
-#define SNAPSHOT_VERSION 13 /* safety: the format */
+ * 12 weights that fade (fade.h); 13 what products have taken (hold/rented.c); 14 what steps with few points are made of
+ * (optimum/dual.h). */
+#define SNAPSHOT_VERSION 14 /* safety: the format */
 #define NAME_ROOM 64        /* safety: room; longer is a damaged file */
 
 static void archive_labels(struct kf_labels *labels, struct kf_archive *archive)

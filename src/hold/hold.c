@@ -60,6 +60,17 @@ void kf_hold_check(const struct kf_task *task, const struct kf_hold *hold)
 
 /* ---- stages ---- */
 
+/* False: by none of the ways that begin at x as it is. */
+static bool improve(struct kf_task *task, struct kf_hold *hold, bool has_curvature)
+{
+    double share = kf_hold_share(task, hold);
+    if (kf_hold_is_dual(&task->problem, hold) && kf_hold_improve_early(task, hold, share))
+        return true;
+    if (has_curvature)
+        return kf_hold_improve(task, hold);
+    return kf_products_suit(&task->problem) && kf_hold_improve_truncated(task, hold, share);
+}
+
 /* What a stage does when its points are in. */
 static keepfit_status settle(struct kf_task *task, struct kf_hold *hold, keepfit_error *error)
 {
@@ -75,9 +86,7 @@ static keepfit_status settle(struct kf_task *task, struct kf_hold *hold, keepfit
     }
     if (kf_certificate_is_good(task, certificate))
         return KEEPFIT_OK;
-    bool improved = has_curvature ? kf_hold_improve(task, hold)
-                                  : kf_products_suit(&task->problem) &&
-                                        kf_hold_improve_truncated(task, hold, kf_hold_share(task, hold));
+    bool improved = improve(task, hold, has_curvature);
     kf_certificate_look_closely(task, certificate);
     return improved ? KEEPFIT_OK : solve_anew(task, hold, error);
 }
@@ -110,6 +119,7 @@ keepfit_status kf_hold_take(struct kf_task *task, void *state, double loss, keep
 void kf_hold_leave(struct kf_task *task, void *state, size_t j)
 {
     struct kf_hold *hold = state;
+    kf_dual_leave(&hold->dual, j);
     if (hold->certificate.gradient == KF_GRADIENT_UNKNOWN)
         return;
     kf_certificate_leave(task, &hold->certificate, j);
@@ -142,6 +152,7 @@ void kf_hold_forget(struct kf_task *task, void *state)
     kf_shared_inverse_forget(&hold->products.shared);
     hold->products.rent = 0;
     hold->sharp = false;
+    kf_dual_forget(&hold->dual);
     kf_spread_forget(&hold->spread);
 }
 
@@ -156,6 +167,8 @@ void kf_hold_archive(struct kf_task *task, void *state, struct kf_archive *archi
         kf_archive_require(archive, hold->products.rent >= 0);
         kf_archive_flag(archive, &hold->sharp);
     }
+    if (archive->version >= KF_VERSION_WITH_FEW_POINTS)
+        kf_dual_archive(&hold->dual, task, archive);
     if (!kf_is_limited(&task->problem))
         return;
     kf_task_archive_vector(task, archive, &hold->direction);
@@ -166,6 +179,7 @@ void kf_hold_destroy(void *state)
 {
     struct kf_hold *hold = state;
     kf_products_free(&hold->products);
+    kf_dual_free(&hold->dual);
     kf_optimum_free(&hold->optimum);
     kf_certificate_free(&hold->certificate);
     kf_spread_free(&hold->spread);

@@ -11,6 +11,7 @@
 
 #include "certificate/certificate.h"
 #include "hold/spread.h"
+#include "optimum/dual.h"
 #include "optimum/products.h"
 
 /* A step is good if the slope at its end is at most this share of the one at its start, uphill; of one that promises more than
@@ -36,6 +37,7 @@ struct kf_hold {
     double *direction;
     struct kf_certificate certificate;
     struct kf_products products;
+    struct kf_dual dual; /* while there are fewer points than coordinates */
     struct kf_optimum optimum;
     double *scores; /* room for two a point */
     size_t scores_capacity;
@@ -84,5 +86,8 @@ bool kf_hold_rents(const struct kf_task *task, const struct kf_hold *hold);
 double kf_hold_aim_rented(struct kf_task *task, struct kf_hold *hold);
 /* Steps without a Hessian, for losses of several scores. Where nothing is proved, an estimate is brought down so far. False: not cheaply, too. */
 bool kf_hold_improve_truncated(struct kf_task *task, struct kf_hold *hold, double to);
+/* The same while there are fewer points than coordinates (early.c). */
+bool kf_hold_improve_early(struct kf_task *task, struct kf_hold *hold, double to);
+bool kf_hold_is_dual(const struct kf_problem *problem, const struct kf_hold *hold);
 
 #endif

@@ -137,8 +137,9 @@ static double first_length(struct kf_task *task, struct kf_hold *hold, double de
     double most = 0;
     if (!kf_is_single(&problem->objective) || isinf(problem->objective.loss->concordance))
         return kf_hold_search(task, hold, decrement);
-    if (!kf_hold_is_early(problem, hold))
+    if (!kf_hold_is_early(problem, hold) || problem->objective.loss->concordance == 0)
         return 1;
+    kf_spend(&task->stage, (double)problem->points.count * kf_cost_entries(problem) / 2);
     for (size_t j = 0; j < problem->points.count; j++)
         most = fmax(most, fabs(kf_score(problem, j, hold->direction)));
     most *= problem->objective.loss->concordance;

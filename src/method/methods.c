@@ -5,6 +5,7 @@
 #include "certificate/curvature.h"
 #include "method/csvrg.h"
 #include "method/method.h"
+#include "optimum/dual.h"
 #include "optimum/products.h"
 
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
@@ -99,7 +100,7 @@ const struct kf_method *kf_method_rival(const struct kf_problem *problem, const 
         return NULL; /* sampled steps find an intercept slowly */
     if (chosen == &kf_quadratic_method || chosen == &kf_refit)
         return &kf_table;
-    if (chosen != &kf_table || kf_size(problem) > KF_DENSE_MOST)
+    if (chosen != &kf_table || (kf_size(problem) > KF_DENSE_MOST && !kf_dual_suits(problem)))
         return NULL;
     return kf_curvature_suits(problem) ? &kf_quadratic_method : &kf_refit;
 }
