@@ -24,6 +24,8 @@
 #define TRIAL_FIRST 64 /* speed: bench/tuning.md */
 /* Where the first stages say little of what steps with an old Hessian will cost, not before this one. */
 #define TRIAL_FIRST_SMALL 256 /* speed: bench/tuning.md */
+/* and where passes are rare, there are few gradients to save: */
+#define TRIAL_FIRST_RARE 1024 /* speed: bench/tuning.md */
 #define AFTER 4               /* speed: bench/tuning.md */
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16 /* speed: bench/tuning.md */
@@ -235,8 +237,10 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     struct kf_choice *choice = &fit->choice;
     bool waits = choice->first->advantage && kf_curvature_suits(&fit->task.problem) &&
                  kf_curvature_foretells(&fit->task.problem);
-    if (waits && fit->arrivals.arrived < TRIAL_FIRST_SMALL) {
-        choice->next = TRIAL_FIRST_SMALL;
+    bool rare = fit->task.problem.objective.fo <= KF_HOLD_RARE_MOST * fit->arrivals.arrived;
+    uint64_t earliest = !waits ? 0 : rare ? TRIAL_FIRST_RARE : TRIAL_FIRST_SMALL;
+    if (fit->arrivals.arrived < earliest) {
+        choice->next = earliest;
         return KEEPFIT_OK;
     }
     uint64_t stages = fit->arrivals.arrived - choice->since;
