@@ -1,5 +1,6 @@
 /* Improving x while there are fewer points than coordinates: Newton's steps whose equation has as many unknowns as there are points
  * (optimum/dual.h). A step costs the pass that proves it, and about one more for its direction. */
+#include <assert.h>
 #include <math.h>
 
 #include "hold/hold.h"
@@ -27,6 +28,7 @@ bool kf_hold_improve_early(struct kf_task *task, struct kf_hold *hold, double to
     struct kf_certificate *certificate = &hold->certificate;
     const struct kf_outcome *now = &certificate->now;
     uint64_t pass = task->problem.points.count;
+    assert(kf_hold_is_dual(&task->problem, hold) && to > 0 && to <= 1);
     for (int round = 0; round < ROUNDS_MOST; round++) {
         if (!kf_affords(task, pass))
             return true; /* what there is has to do */
