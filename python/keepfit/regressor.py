@@ -50,6 +50,8 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         At most so many gradients a call; a ``ConvergenceWarning`` says so when they were not enough.
     window : int, optional
         Fit the newest so many rows only.
+    half_life : int, optional
+        The weight of a row halves every so many rows.
     delta : float
         Where huber becomes linear.
     journal : path, optional
@@ -75,7 +77,8 @@ class KeepfitRegressor(RegressorMixin, Estimator):
     def __init__(self, loss: str = "squared", *, lam: Optional[float] = None, lam_total: Optional[float] = None,
                  fit_intercept: bool = True, bias: Optional[float] = None, domain: str = "none", epsilon: float = 1e-3,
                  epsilon_kind: str = "absolute", guarantee: str = "proved", method: str = "auto",
-                 stage_budget: Optional[int] = None, window: Optional[int] = None, delta: float = 1.0, journal=None,
+                 stage_budget: Optional[int] = None, window: Optional[int] = None, half_life: Optional[int] = None,
+                 delta: float = 1.0, journal=None,
                  options: Optional[Dict[str, Any]] = None, trace: bool = False, random_state=None,
                  n_jobs: Optional[int] = None, verbose: int = 0):
         self.loss = loss
@@ -90,6 +93,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         self.method = method
         self.stage_budget = stage_budget
         self.window = window
+        self.half_life = half_life
         self.delta = delta
         self.journal = journal
         self.options = options

@@ -236,3 +236,15 @@ def test_words_of_scikit_learn_for_losses(kind, word, ours):
     assert np.array_equal(kind(word).fit(X, y).coef_, kind(ours).fit(X, y).coef_)
     if word == "log_loss":
         assert np.array_equal(kind(word).fit(X, y).predict_proba(X), kind(ours).fit(X, y).predict_proba(X))
+
+
+@command
+def test_half_life_is_the_commands(tmp_path):
+    X, y = events()
+    X.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
+    model = KeepfitClassifier(half_life=40, epsilon=1e-6)
+    for stage in model.stages(X, y):
+        assert stage.waiting or stage.bound <= 1e-6
+    run("train", "--target", "label", "--intercept", "--half-life", "40", "--epsilon", "1e-6", "--model", tmp_path / "m.kf", tmp_path / "rows.csv")
+    assert np.array_equal(model._kept.model.weights, keepfit.Model.load(tmp_path / "m.kf").weights)
+    assert not np.array_equal(model.coef_, KeepfitClassifier(epsilon=1e-6).fit(X, y).coef_)
