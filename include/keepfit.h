@@ -409,6 +409,10 @@ KEEPFIT_API keepfit_status keepfit_fit_measure(keepfit_fit *fit, unsigned what, 
  * [feature][unit], and behind these [unit, then bias][class]). */
 KEEPFIT_API const double *keepfit_fit_iterate(keepfit_fit *fit, size_t *dimension);
 
+/* With the option standardise: the scales in force, powers of two near the spreads of the columns 0 .. count-1; those of columns
+ * behind are 1. The regulariser is lambda times the sum of (scale*x)^2. NULL, and 0: all are 1. */
+KEEPFIT_API const double *keepfit_fit_scales(const keepfit_fit *fit, size_t *count);
+
 /* The model as it is now, a copy that outlives the fit. */
 KEEPFIT_API keepfit_status keepfit_fit_model(keepfit_fit *fit, keepfit_model **model);
 

@@ -62,6 +62,10 @@ static const struct kf_option_row table[] = {
     REAL("bias", "B", "", "problem", bias, -1e150, 1e150, false, /* its square is finite */
          "Append a constant feature of value B, regularised like the others."),
     FLAG("intercept", "problem", intercept, "Add an intercept that is neither regularised nor held by the domain."),
+    FLAG("standardise", "problem", standardise,
+         "The regulariser is L*sum of (s*x)^2, s the spread of each column, read again whenever the number of points "
+         "has "
+         "doubled; rows are left as they are. It wants an intercept."),
     TEXT("domain", "none|ball:R|box:LO:HI|simplex", "none", "problem", domain,
          "The convex set that the model stays in."),
 

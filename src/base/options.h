@@ -27,7 +27,7 @@ struct keepfit_options {
     int loss;
     uint64_t hidden; /* H of network:H; 0 for linear models */
     double delta, lambda, lambda_total, bias;
-    bool intercept;
+    bool intercept, standardise;
     char *domain;
     /* method */
     char *method;

@@ -11,6 +11,9 @@
 
 /* A column is centred once its condition number beside the intercept's is above this, as far as its values show. */
 #define FAR 0x1p30 /* proof: "Theorem 15 (columns far from 0)" */
+/* With --standardise, where columns are to be easy for methods of first order, too: four times as far from 0 as it is wide. */
+#define FAR_IN_SPREADS                                                                                                 \
+    0x1p4 /* safety: any value does; values are within a factor of 2 of such a centre, so it is exact */
 /* Twice lambda over the smallest curvature bound, that of logistic: what the regulariser adds to the variance. */
 #define HELD 8.0 /* proof: "Theorem 15 (columns far from 0)" */
 
@@ -51,14 +54,19 @@ static double wide_error(const struct wide *sum, double rounded)
     return fabs((sum->high - rounded) + sum->low) + terms * terms * DBL_EPSILON * DBL_EPSILON * sum->size;
 }
 
+/* Of rows as they came. */
+static double weight_of(const struct kf_centres *centres, const double *x, size_t outputs, uint32_t column, size_t k)
+{
+    return x[kf_slot_behind_lead(column) * outputs + k] / kf_centres_scale(centres, column);
+}
+
 /* b_k + sign w_k.c */
 static struct wide shifted(const struct kf_centres *centres, const double *x, size_t outputs, size_t k, double sign)
 {
     struct wide sum = {0};
     wide_add(&sum, x[k]);
     for (size_t c = 0; c < centres->count; c++)
-        wide_add_product(&sum, x[kf_slot_behind_lead(centres->at[c].column) * outputs + k],
-                         sign * centres->at[c].value);
+        wide_add_product(&sum, weight_of(centres, x, outputs, centres->at[c].column, k), sign * centres->at[c].value);
     return sum;
 }
 
@@ -66,13 +74,18 @@ const double *kf_centre_read_x(keepfit_fit *fit)
 {
     const struct kf_task *task = &fit->task;
     size_t outputs = task->problem.objective.outputs;
-    if (!fit->centring.centres.count)
+    const struct kf_centres *centres = &fit->centring.centres;
+    if (!kf_centres_change(centres))
         return task->iterate.x;
     kf_copy(&task->problem, fit->centring.given_x, task->iterate.x);
     for (size_t k = 0; k < outputs; k++) {
         struct wide sum = shifted(&fit->centring.centres, task->iterate.x, outputs, k, -1);
         fit->centring.given_x[k] = sum.high + sum.low;
     }
+    for (size_t column = 0; column < centres->scales && column < fit->meaning.features; column++)
+        for (size_t k = 0; k < outputs; k++)
+            fit->centring.given_x[kf_slot_behind_lead((uint32_t)column) * outputs + k] =
+                weight_of(centres, task->iterate.x, outputs, (uint32_t)column, k);
     return fit->centring.given_x;
 }
 
@@ -92,12 +105,14 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
     size_t outputs = objective->outputs;
     double square = 0, lead = fit->meaning.lead.constant, size = 0;
     bool biased = fit->meaning.lead.there && lead != 1;
-    if (!(fit->centring.centres.count || biased) || !isfinite(bound))
+    if (!(kf_centres_change(&fit->centring.centres) || biased) || !isfinite(bound))
         return bound;
     const double *x = kf_read(&fit->task);
     for (size_t k = 0; k < outputs; k++) {
         struct wide sum = shifted(&fit->centring.centres, x, outputs, k, -1);
         double error = wide_error(&sum, sum.high + sum.low) + (biased ? DBL_EPSILON * fabs(lead * x[k]) : 0);
+        if (fit->centring.centres.scales) /* weights that underflow in the unit of the rows as they came */
+            error += KF_UNDERFLOW * (double)objective->slots * (1 + objective->row_most);
         square += error * error;
         size += x[k] * x[k];
     }
@@ -155,6 +170,8 @@ static void leave_out(struct kf_centres *centres, uint32_t column)
         if (centres->at[k].column != column)
             centres->at[kept++] = centres->at[k];
     centres->count = kept;
+    if (column < centres->scales)
+        centres->scale[column] = 1;
 }
 
 /* As many as can be: points of weight 0, which have no say, may stand in the way. False: out of memory. */
@@ -169,12 +186,17 @@ static bool adopt_rows(keepfit_fit *fit, struct kf_centres *next)
     return outcome == KF_CENTRED;
 }
 
-/* Intercepts that belong to rows with these centres. */
+/* Intercepts and weights that belong to rows with these centres and scales. */
 static void convert(const keepfit_fit *fit, const struct kf_centres *next, double *x)
 {
-    size_t outputs = fit->task.problem.objective.outputs;
+    const struct kf_centres *now = &fit->centring.centres;
+    size_t outputs = fit->task.problem.objective.outputs, slots = fit->task.problem.objective.slots;
+    size_t scales = now->scales > next->scales ? now->scales : next->scales;
     for (size_t k = 0; k < outputs; k++) {
-        struct wide sum = shifted(&fit->centring.centres, x, outputs, k, -1);
+        struct wide sum = shifted(now, x, outputs, k, -1);
+        for (size_t column = 0; column < scales && column + 1 < slots; column++)
+            x[kf_slot_behind_lead((uint32_t)column) * outputs + k] =
+                weight_of(now, x, outputs, (uint32_t)column, k) * kf_centres_scale(next, (uint32_t)column);
         struct wide more = shifted(next, x, outputs, k, 1);
         wide_add(&sum, -x[k]);
         wide_add(&sum, more.high);
@@ -210,6 +232,9 @@ static bool give_up(keepfit_fit *fit, uint32_t column)
     for (size_t k = 0; k < fit->centring.centres.count && room; k++)
         if (fit->centring.centres.at[k].column != column)
             room = kf_centres_add(&next, fit->centring.centres.at[k].column, fit->centring.centres.at[k].value);
+    room = room && kf_scales_copy(&next, &fit->centring.centres);
+    if (column < next.scales)
+        next.scale[column] = 1;
     if (room)
         return adopt(fit, &next);
     kf_centres_free(&next);
@@ -221,7 +246,7 @@ bool kf_centre_row(keepfit_fit *fit, const keepfit_row *row, struct kf_centred_r
     enum kf_centred outcome;
     uint32_t column = 0;
     *centred = (struct kf_centred_row){.row = *row};
-    while (fit->centring.centres.count &&
+    while (kf_centres_change(&fit->centring.centres) &&
            (outcome = kf_centres_apply(&fit->centring.centres, row, centred, &column)) != KF_CENTRED) {
         *centred = (struct kf_centred_row){.row = *row};
         if (outcome == KF_CENTRED_MEMORY || !give_up(fit, column))
@@ -233,7 +258,7 @@ bool kf_centre_row(keepfit_fit *fit, const keepfit_row *row, struct kf_centred_r
 bool kf_centre_read_row(keepfit_fit *fit, size_t j, keepfit_row *row)
 {
     const struct kf_points *points = &fit->task.problem.points;
-    if (fit->centring.centres.count)
+    if (kf_centres_change(&fit->centring.centres))
         return kf_centres_undo(&fit->centring.centres, points, j, row);
     keepfit_row kept = kf_points_row(points, j);
     bool moved = kept.index && kf_lead_width(&fit->meaning.lead);
@@ -248,6 +273,7 @@ bool kf_centre_read_row(keepfit_fit *fit, size_t j, keepfit_row *row)
 /* A column that may have to be centred, or is, and where its values lie as they are kept, in points that count. */
 struct range {
     struct kf_centre now; /* 0: none */
+    double scale;
     double low, high;
     size_t there, missing;
 };
@@ -258,23 +284,28 @@ struct ranges {
 };
 
 /* The square of how finely values are to be kept apart: by how they vary, or by what the regulariser leaves of that. */
-static double fineness(const keepfit_fit *fit, double extent)
+static double fineness(const keepfit_fit *fit, double extent, double scale)
 {
-    return extent * extent + HELD * fit->task.problem.objective.lambda;
+    return extent * extent + HELD * fit->task.problem.objective.lambda * scale * scale;
 }
 
 /* Whether [1, column] is singular, nearly, for values of this size that vary by so much. */
-static bool is_far(const keepfit_fit *fit, double size, double extent)
+static bool is_far_by(const keepfit_fit *fit, double size, double extent, double scale, double far)
 {
-    double fine = fineness(fit, extent);
-    return fine > 0 && size * size > FAR * fine;
+    double fine = fineness(fit, extent, scale);
+    return fine > 0 && size * size > far * fine;
 }
 
-static bool begin_range(struct ranges *ranges, struct kf_centre now)
+static bool is_far(const keepfit_fit *fit, double size, double extent, double scale)
+{
+    return is_far_by(fit, size, extent, scale, fit->options->standardise ? FAR_IN_SPREADS : FAR);
+}
+
+static bool begin_range(struct ranges *ranges, struct kf_centre now, double scale)
 {
     if (!KF_RESERVE(ranges->at, ranges->capacity, ranges->count + 1))
         return false;
-    ranges->at[ranges->count++] = (struct range){.now = now, .low = INFINITY, .high = -INFINITY};
+    ranges->at[ranges->count++] = (struct range){.now = now, .scale = scale, .low = INFINITY, .high = -INFINITY};
     return true;
 }
 
@@ -286,10 +317,11 @@ static bool begin(const keepfit_fit *fit, size_t j, struct ranges *ranges)
     bool room = true;
     for (size_t k = 1; k < row.count && room; k++) { /* a centred column has an entry in every row */
         uint32_t column = (row.index ? row.index[k] : (uint32_t)k) - 1;
+        double scale = kf_centres_scale(&fit->centring.centres, column);
         if (next < end && next->column == column)
-            room = begin_range(ranges, *next++);
-        else if (is_far(fit, row.value[k], 0))
-            room = begin_range(ranges, (struct kf_centre){column, 0});
+            room = begin_range(ranges, *next++, scale);
+        else if (is_far(fit, row.value[k] * scale, 0, scale))
+            room = begin_range(ranges, (struct kf_centre){column, 0}, scale);
     }
     return room;
 }
@@ -300,7 +332,7 @@ static void narrow(const keepfit_fit *fit, struct ranges *ranges, size_t j)
     size_t kept = 0;
     for (size_t k = 0; k < ranges->count; k++) {
         struct range range = ranges->at[k];
-        struct kf_cell cell = kf_centres_cell(&fit->task.problem.points, j, range.now);
+        struct kf_cell cell = kf_centres_cell(&fit->task.problem.points, j, range.now, range.scale);
         range.there += cell.came;
         range.missing += !cell.came;
         if (cell.came || range.now.value == 0) {
@@ -308,7 +340,7 @@ static void narrow(const keepfit_fit *fit, struct ranges *ranges, size_t j)
             range.high = fmax(range.high, cell.value);
         }
         double extent = range.high - range.low;
-        if (range.now.value != 0 || is_far(fit, fmax(fabs(range.low), fabs(range.high)), extent))
+        if (range.now.value != 0 || is_far(fit, fmax(fabs(range.low), fabs(range.high)), extent, range.scale))
             ranges->at[kept++] = range;
     }
     ranges->count = kept;
@@ -319,7 +351,7 @@ static double choose(const keepfit_fit *fit, const struct range *range)
 {
     int exponent;
     double extent = range->high - range->low, middle = range->now.value + (range->low + extent / 2);
-    frexp(sqrt(fineness(fit, extent)), &exponent);
+    frexp(sqrt(fineness(fit, extent, range->scale)), &exponent);
     double steps = ldexp(middle, 1 - exponent);
     return fabs(steps) < 0x1p52 ? ldexp(rint(steps), exponent - 1) : middle;
 }
@@ -330,7 +362,7 @@ static double decide(const keepfit_fit *fit, const struct range *range)
     double extent = range->high - range->low, middle = fabs(range->low + extent / 2);
     if (range->now.value != 0 && range->missing >= range->there && range->missing)
         return 0; /* filling so many rows costs more than it is worth */
-    return range->there && is_far(fit, middle, extent) ? choose(fit, range) : range->now.value;
+    return range->there && is_far(fit, middle, extent, range->scale) ? choose(fit, range) : range->now.value;
 }
 
 /* The newest point that counts, or as many as there are: none. */
@@ -359,6 +391,7 @@ static bool look(keepfit_fit *fit)
         room = centre == 0 || kf_centres_add(&next, ranges.at[k].now.column, centre);
     }
     free(ranges.at);
+    room = room && (fit->options->standardise ? kf_scales_find(fit, &next, &changes) : true);
     if (room && changes)
         return adopt(fit, &next);
     kf_centres_free(&next);
@@ -379,10 +412,10 @@ void kf_centre_leaves(keepfit_fit *fit, size_t j)
     const struct kf_points *points = &fit->task.problem.points;
     keepfit_row newest = kf_points_row(points, points->count - 1);
     for (size_t k = 1; suits(fit) && k < newest.count && !fit->centring.look_due; k++)
-        if (is_far(fit, newest.value[k], 0)) {
+        if (is_far_by(fit, newest.value[k], 0, 1, FAR)) { /* in the column's unit, as what is compared with it */
             uint32_t column = (newest.index ? newest.index[k] : (uint32_t)k) - 1;
-            double other = kf_centres_cell(points, j, (struct kf_centre){column, 0}).value;
-            fit->centring.look_due = !is_far(fit, newest.value[k], other - newest.value[k]);
+            double other = kf_centres_cell(points, j, (struct kf_centre){column, 0}, 1).value;
+            fit->centring.look_due = !is_far_by(fit, newest.value[k], other - newest.value[k], 1, FAR);
         }
 }
 
@@ -433,8 +466,10 @@ void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive)
     struct kf_centres next = {0};
     uint32_t column;
     archive_centres(fit, archive, &next, most);
+    if (fit->options->standardise)
+        kf_scales_archive(fit, archive, &next, most);
     kf_archive_require(archive, next.count == 0 || (suits(fit) && slots > 1));
-    if (!archive->reading || archive->status != KEEPFIT_OK || next.count == 0) {
+    if (!archive->reading || archive->status != KEEPFIT_OK || !kf_centres_change(&next)) {
         kf_centres_free(&next);
         return;
     }

@@ -31,6 +31,14 @@ const double *kf_centre_read_x(keepfit_fit *fit);
 /* A bound on the gap of that one, from a bound of problem->x. */
 double kf_centre_bound(keepfit_fit *fit, double bound);
 
+/* --standardise (scales.c): scales for the points that are there, into `next`, which has none; *changes is set where they are others than
+ * those in force. False: out of memory. */
+bool kf_scales_find(keepfit_fit *fit, struct kf_centres *next, bool *changes);
+bool kf_scales_copy(struct kf_centres *next, const struct kf_centres *from);
+void kf_scales_archive(const keepfit_fit *fit, struct kf_archive *archive, struct kf_centres *next, size_t most);
+/* What a column's unit cannot be beside. */
+keepfit_status kf_scales_check(const keepfit_options *options, bool own_objective, keepfit_error *error);
+
 /* Where there are centres; reading, the points are there, as they came. */
 void kf_centre_archive(keepfit_fit *fit, struct kf_archive *archive);
 

@@ -155,7 +155,7 @@ static void leave_memory(keepfit_fit *fit, uint64_t first_record)
     assert(!durable->replaying && first <= points->count);
     keepfit_error unused = {.struct_size = sizeof unused};
     if (kf_journal_map_segment(&durable->journal, first_record, &unused) == KEEPFIT_OK &&
-        !fit->centring.centres.count && !points->far && kf_points_lend(points, first)) {
+        !kf_centres_change(&fit->centring.centres) && !points->far && kf_points_lend(points, first)) {
         struct kf_cursor cursor = {durable->journal.segment_count - 1, 0};
         const struct kf_record *record;
         while (j < points->count && (record = kf_journal_next(&durable->journal, &cursor)))

@@ -128,6 +128,8 @@ static keepfit_status build(keepfit_fit *fit, const keepfit_objective *callbacks
         return kf_fail(error, KEEPFIT_USAGE, "{method=%s} works for {loss=squared} only", fit->asked->name);
     status = check_options(fit->options, fit->asked, error);
     if (status == KEEPFIT_OK)
+        status = kf_scales_check(fit->options, callbacks != NULL, error);
+    if (status == KEEPFIT_OK)
         status = kf_fade_check(fit->options, callbacks != NULL, fit->asked->settle || !fit->asked->create, error);
     if (status != KEEPFIT_OK)
         return status;
@@ -296,7 +298,7 @@ static bool take_in(keepfit_fit *fit, const keepfit_point *point, const struct k
     if (!kf_fit_learn_label(fit, point->target, &mapped.target) || !kf_centre_row(fit, &point->row, &centred))
         return false;
     mapped.weight = kf_fade_weight(fit, point->weight, fit->arrivals.arrived + 1, mark->time);
-    if (lent && !fit->centring.centres.count) {
+    if (lent && !kf_centres_change(&fit->centring.centres)) {
         struct kf_place place = *lent;
         place.target = mapped.target;
         place.weight = mapped.weight;
@@ -463,7 +465,7 @@ void kf_fit_verify(const keepfit_fit *fit)
     assert(meaning->labels.kind != KF_NUMBERS || meaning->labels.count == 0);
     assert(meaning->labels.kind != KF_TWO_CLASSES || meaning->labels.count <= 2);
     assert(meaning->labels.kind != KF_MANY_CLASSES || objective->outputs >= meaning->labels.count);
-    assert(!fit->centring.centres.count || (fit->centring.given_x && meaning->lead.there));
+    assert(!kf_centres_change(&fit->centring.centres) || (fit->centring.given_x && meaning->lead.there));
 #else
     (void)fit;
 #endif

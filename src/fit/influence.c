@@ -119,9 +119,12 @@ static void give_out(struct leaving *leaving, keepfit_influence *made)
     for (size_t k = 0; k < outputs; k++) {
         change[k] = lead ? fit->meaning.lead.constant * leaving->step[k] : 0;
         for (size_t c = 0; c < centres->count; c++)
-            change[k] -= leaving->step[kf_slot_behind_lead(centres->at[c].column) * outputs + k] * centres->at[c].value;
+            change[k] -= leaving->step[kf_slot_behind_lead(centres->at[c].column) * outputs + k] *
+                         centres->at[c].value / kf_centres_scale(centres, centres->at[c].column);
     }
     memcpy(change + outputs, leaving->step + lead * outputs, (size_t)fit->meaning.features * outputs * sizeof *change);
+    for (size_t k = 0; k < (size_t)fit->meaning.features * outputs; k++)
+        change[outputs + k] /= kf_centres_scale(centres, (uint32_t)(k / outputs));
     made->scores = scores;
     made->scores_without = without;
     made->intercepts = change;

@@ -44,12 +44,14 @@ static void take_roots(keepfit_fit *fit, const double *covariance, double times,
         kf_clear(&fit->task.problem, v);
         v[k] = fit->meaning.lead.constant;
         for (size_t c = 0; c < centres->count; c++)
-            v[kf_slot_behind_lead(centres->at[c].column) * outputs + k] = -v[k] * centres->at[c].value;
+            v[kf_slot_behind_lead(centres->at[c].column) * outputs + k] =
+                -v[k] * centres->at[c].value / kf_centres_scale(centres, centres->at[c].column);
         errors[k] = sqrt(times * quadratic(size, covariance, v, v + size));
     }
     for (size_t k = 0; k < (size_t)fit->meaning.features * outputs; k++) {
         size_t place = lead * outputs + k;
-        errors[outputs + k] = sqrt(times * covariance[place * size + place]);
+        double scale = kf_centres_scale(centres, (uint32_t)(k / outputs));
+        errors[outputs + k] = sqrt(times * covariance[place * size + place]) / scale;
     }
 }
 

@@ -1,4 +1,5 @@
-/* Columns that are kept less a constant, their centre: a Unix time as the seconds since some time of the stream.
+/* Columns that are kept less a constant, their centre: a Unix time as the seconds since some time of the stream; and in another unit,
+ * their scale, which is a power of two.
  *
  * The subtraction is exact, or it is not made: what is kept is the real number a - c, and a comes back with its bits. So the rows as
  * they came need no memory beside the centred ones. A row that lacks a centred column gets the entry -c, and is marked as filled, so
@@ -18,7 +19,9 @@ struct kf_centre {
 struct kf_centres {
     size_t count, capacity;
     struct kf_centre *at; /* columns ascend */
-    double *value;        /* of the row that was made last */
+    double *scale;        /* of the columns 0 .. scales-1; those of the others are 1 */
+    size_t scales, scale_capacity;
+    double *value; /* of the row that was made last */
     uint32_t *index;
     size_t value_capacity, index_capacity;
 };
@@ -26,6 +29,20 @@ struct kf_centres {
 void kf_centres_free(struct kf_centres *centres);
 /* A column that comes behind all others. False: out of memory. */
 bool kf_centres_add(struct kf_centres *centres, uint32_t column, double value);
+
+/* Whether rows are kept otherwise than they came. */
+static inline bool kf_centres_change(const struct kf_centres *centres)
+{
+    return centres->count || centres->scales;
+}
+
+static inline double kf_centres_scale(const struct kf_centres *centres, uint32_t column)
+{
+    return column < centres->scales ? centres->scale[column] : 1;
+}
+
+/* The scale of a column behind all others that have one, which is 1 for those between. False: out of memory. */
+bool kf_centres_add_scale(struct kf_centres *centres, uint32_t column, double scale);
 
 struct kf_centred_row {
     keepfit_row row; /* valid until the next one is made */
@@ -39,11 +56,11 @@ enum kf_centred kf_centres_apply(struct kf_centres *centres, const keepfit_row *
 /* Point j's row as it came. False: out of memory. */
 bool kf_centres_undo(struct kf_centres *centres, const struct kf_points *points, size_t j, keepfit_row *row);
 
-/* A column of a kept row, which has this centre, or 0 for none: its value, and whether it came with the row. */
+/* A column of a kept row, which has this centre, or 0 for none: its value less that, and whether it came with the row. */
 struct kf_cell {
     double value;
     bool came;
 };
-struct kf_cell kf_centres_cell(const struct kf_points *points, size_t j, struct kf_centre centre);
+struct kf_cell kf_centres_cell(const struct kf_points *points, size_t j, struct kf_centre centre, double scale);
 
 #endif

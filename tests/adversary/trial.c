@@ -166,6 +166,7 @@ static void draw_limits(struct trial *trial)
         trial->window = 2 + random_below(random, trial->count);
     trial->estimate = random_chance(random, 0.03);
     bool holds = strcmp(trial->method, "csvrg") != 0 && trial->lambda > 0 && !trial->total;
+    trial->standardise = trial->intercept && trial->domain == WHOLE && random_chance(random, 0.3);
     if (random_chance(random, 0.15) && holds)
         trial->half_life = half_lives[random_below(random, COUNT(half_lives))];
 }
@@ -255,6 +256,8 @@ static void write_options(struct trial *trial)
         add_real(trial, "bias", trial->bias);
     if (trial->window)
         add_real(trial, "window", (double)trial->window);
+    if (trial->standardise)
+        add_option(trial, "standardise", "true");
     if (trial->half_life)
         add_real(trial, "half-life", (double)trial->half_life);
     if (trial->budget)

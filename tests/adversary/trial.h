@@ -33,6 +33,7 @@ struct trial {
     size_t count, features, classes, window;
     size_t half_life; /* arrivals; 0: none */
     bool keyed;       /* points have keys, which come again */
+    bool standardise;
     uint64_t budget;
     double factor; /* of max-stage-work; 0: none */
     const char *method;

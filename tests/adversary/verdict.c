@@ -32,6 +32,14 @@ static bool has_lead(const struct trial *trial)
     return trial->intercept || trial->bias != 0;
 }
 
+/* The unit of a column: a power of two, or 1. */
+static double scale_of(const struct run *run, size_t f)
+{
+    size_t count;
+    const double *scale = keepfit_fit_scales(run->fit, &count);
+    return f < count ? scale[f] : 1;
+}
+
 static void add_point(const struct run *run, struct reference *reference, size_t j)
 {
     const struct trial *trial = run->trial;
@@ -42,7 +50,7 @@ static void add_point(const struct run *run, struct reference *reference, size_t
     if (lead)
         reference->row[at][0] = trial->intercept ? 1 : trial->bias;
     for (size_t f = 0; f < run->features; f++)
-        reference->row[at][lead + f] = trial->value[j][f];
+        reference->row[at][lead + f] = (quad)trial->value[j][f] / scale_of(run, f);
     reference->share[at] = trial_weight(trial, j, run->arrived);
     if (is_numbers(run))
         reference->target[at] = point->target;
@@ -114,7 +122,7 @@ static bool read_model(struct run *run, const struct reference *reference, quad 
     }
     for (size_t k = 0; good && k < run->features * outputs; k++) {
         finite = finite && isfinite(description.weights[k]);
-        x[lead * outputs + k] = description.weights[k];
+        x[lead * outputs + k] = description.weights[k] * scale_of(run, k / outputs);
     }
     keepfit_model_free(model);
     if (!good)
