@@ -9,6 +9,7 @@ struct answering {
     struct exchange *exchange;
     const struct current *current;
     double *scores, *probabilities;
+    enum answer_kind kind;
     bool with_scores;
     size_t explain; /* how many contributions; 0: none */
     keepfit_contribution *contributions;
@@ -196,10 +197,48 @@ static bool read_explain(struct exchange *exchange, size_t *most)
     return true;
 }
 
-static bool predict_with(struct exchange *exchange, const struct current *current)
+/* A list of the predictions, whose numbers or texts have no names. */
+static bool list_predictions(const struct answering *answering, const struct rows *rows, bool *texts)
+{
+    struct text *text = &answering->exchange->answer.text;
+    for (size_t k = 0; k < rows->count; k++) {
+        const keepfit_point point = rows_point(rows, k);
+        keepfit_prediction prediction = {.struct_size = sizeof prediction};
+        keepfit_status status =
+            keepfit_model_predict(answering->current->model, &point.row, &prediction, answering->scores);
+        if (status != KEEPFIT_OK)
+            return trouble_set(&answering->exchange->trouble, 500, "model", "%s", keepfit_status_sentence(status));
+        text_put(text, k ? "," : "");
+        write_label(text, answering->current, prediction.value);
+        *texts = *texts || keepfit_schema_class(&answering->current->schema, prediction.value);
+    }
+    atomic_fetch_add(&answering->exchange->service->counters.predictions, rows->count);
+    return true;
+}
+
+/* As a neighbour's protocol has it. */
+static bool predict_for_neighbour(const struct answering *answering, const struct rows *rows)
+{
+    struct text *text = &answering->exchange->answer.text;
+    bool texts = false, good;
+    if (answering->kind == ANSWER_INVOCATION) {
+        text_put(text, "{\"predictions\":[");
+        good = list_predictions(answering, rows, &texts);
+        text_put(text, "]}\n");
+    } else {
+        text_printf(text,
+                    "{\"model_name\":\"%s\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"prediction\",\"data\":[",
+                    answering->exchange->trained->name);
+        good = list_predictions(answering, rows, &texts);
+        text_printf(text, "],\"shape\":[%zu],\"datatype\":\"%s\"}]}\n", rows->count, texts ? "BYTES" : "FP64");
+    }
+    return good && (!text->failed || trouble_memory(&answering->exchange->trouble));
+}
+
+static bool predict_with(struct exchange *exchange, const struct current *current, enum answer_kind kind)
 {
     const keepfit_description *about = &current->about;
-    struct answering answering = {.exchange = exchange, .current = current};
+    struct answering answering = {.exchange = exchange, .current = current, .kind = kind};
     struct rows read = {0};
     keepfit_stream *stream = NULL;
     const char *scores = exchange->argument ? exchange->argument(exchange, "scores") : NULL;
@@ -214,8 +253,9 @@ static bool predict_with(struct exchange *exchange, const struct current *curren
     if (good)
         good = exchange->streamed ? body_stream(exchange, NULL, current->model, &read, &stream)
                                   : body_check_width(exchange, current);
+    const struct rows *rows = exchange->streamed ? &read : &exchange->rows;
     if (good)
-        good = predict_all(&answering, exchange->streamed ? &read : &exchange->rows);
+        good = kind == ANSWER_OWN ? predict_all(&answering, rows) : predict_for_neighbour(&answering, rows);
     keepfit_stream_close(stream);
     rows_free(&read);
     free(answering.scores);
@@ -226,9 +266,12 @@ static bool predict_with(struct exchange *exchange, const struct current *curren
 
 bool predict_rows(struct exchange *exchange)
 {
+    return body_read(exchange, false) && predict_as(exchange, ANSWER_OWN);
+}
+
+bool predict_as(struct exchange *exchange, enum answer_kind kind)
+{
     uint64_t begin = clock_nanoseconds();
-    if (!body_read(exchange, false))
-        return false;
     struct current *current = current_take(exchange->trained);
     if (!current || !current->model) {
         bool starting = atomic_load(&exchange->service->state) == STATE_STARTING;
@@ -239,7 +282,7 @@ bool predict_rows(struct exchange *exchange)
     }
     exchange->answer.status = 200;
     exchange->answer.type = "application/json";
-    bool good = predict_with(exchange, current);
+    bool good = predict_with(exchange, current, kind);
     for (size_t k = 0; k < exchange->rows.count; k++)
         exchange->goes_on = exchange->goes_on || exchange->rows.row[k].id != ROWS_NONE;
     current_leave(current);

@@ -158,6 +158,12 @@ static keepfit_status push_points(keepfit_fit *fit, const struct batch *batch, s
     return status;
 }
 
+/* A row is as wide as the names say, or, where it says which features it has, no wider. */
+static bool is_wide(const keepfit_row *row, size_t features)
+{
+    return row->index ? row->count == 0 || row->index[row->count - 1] < features : row->count == features;
+}
+
 /* All rows as points that the fit will take; nothing has changed yet. */
 static bool batch_make(struct exchange *exchange, struct batch *batch)
 {
@@ -178,7 +184,7 @@ static bool batch_make(struct exchange *exchange, struct batch *batch)
         return trouble_memory(&exchange->trouble);
     for (size_t k = 0; k < batch->rows->count; k++) {
         batch->point[k] = rows_point(batch->rows, k);
-        if (!exchange->streamed && schema.features && batch->point[k].row.count != schema.features) {
+        if (!exchange->streamed && schema.features && !is_wide(&batch->point[k].row, schema.features)) {
             trouble_set(&exchange->trouble, 422, "bad_data", "the row has %zu features, those before it %zu",
                         batch->point[k].row.count, schema.features);
             return trouble_at(&exchange->trouble, "point %zu", k + 1);
@@ -257,9 +263,18 @@ static bool answer_again(struct exchange *exchange, const struct remembered *ent
     return true;
 }
 
+/* LIBSVM has no names, so it is read here, while the learner learns. */
 bool learn_prepare_points(struct exchange *exchange)
 {
-    return body_read(exchange, true);
+    keepfit_stream *stream = NULL;
+    if (!body_read(exchange, true))
+        return false;
+    if (exchange->format != FORMAT_LIBSVM)
+        return true;
+    bool good = body_stream(exchange, NULL, NULL, &exchange->rows, &stream);
+    keepfit_stream_close(stream);
+    exchange->streamed = false;
+    return good;
 }
 
 bool learn_points(struct exchange *exchange)

@@ -2,11 +2,10 @@
  * durable with one sync, publishes the model, and only then answers: who has an answer finds the points in every later prediction. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,7 +238,8 @@ static void *run(void *context)
 {
     struct service *service = context;
     /* Predictions come first where processors are few: a pass over all points may wait a little. */
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
+    const struct sched_param none = {0};
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
     if (!begin(service)) {
         atomic_store(&service->state, STATE_FAILED);
         pthread_kill(service->main_thread, SIGUSR1);

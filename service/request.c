@@ -28,7 +28,7 @@ static bool reserve(void **array, size_t *capacity, size_t needed, size_t size)
     return true;
 }
 
-static bool add_row(struct rows *rows)
+bool rows_begin(struct rows *rows)
 {
     if (!reserve((void **)&rows->row, &rows->capacity, rows->count + 1, sizeof *rows->row))
         return false;
@@ -37,7 +37,7 @@ static bool add_row(struct rows *rows)
     return true;
 }
 
-static bool add_value(struct rows *rows, double value)
+bool rows_add_value(struct rows *rows, double value)
 {
     if (!reserve((void **)&rows->value, &rows->value_capacity, rows->value_count + 1, sizeof *rows->value))
         return false;
@@ -49,11 +49,11 @@ static bool add_value(struct rows *rows, double value)
 bool rows_add(struct rows *rows, const keepfit_point *point)
 {
     const keepfit_row *row = &point->row;
-    if (!add_row(rows))
+    if (!rows_begin(rows))
         return false;
     struct row *made = &rows->row[rows->count - 1];
     for (size_t k = 0; k < row->count; k++)
-        if (!add_value(rows, row->value[k]))
+        if (!rows_add_value(rows, row->value[k]))
             return false;
     if (row->index && row->count) {
         if (!reserve((void **)&rows->index, &rows->index_capacity, rows->index_count + row->count, sizeof *rows->index))
@@ -117,7 +117,7 @@ static bool read_list(struct reading *reading)
             return json_wrong(json, json->at, "a list of features holds numbers only (names and texts need an object)");
         if (!json_real(json, &number))
             return false;
-        if (!add_value(reading->rows, number))
+        if (!rows_add_value(reading->rows, number))
             return out_of_memory(reading);
     }
     reading->rows->listed = true;
@@ -266,7 +266,7 @@ static bool read_point(struct reading *reading)
     const char *from = NULL, *to = NULL, *begin;
     if (rows->count == wanted->most)
         return json_wrong(json, json->at, "a request has at most %zu points", wanted->most);
-    if (!add_row(rows))
+    if (!rows_begin(rows))
         return out_of_memory(reading);
     size_t k = rows->count - 1, line = rows->lines.count;
     json_next(json);

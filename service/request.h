@@ -50,6 +50,9 @@ bool rows_read(struct rows *rows, const char *bytes, size_t count, const struct 
 /* JSON lines. *plain: they are not of this form, but rows of a table as files have them; nothing has been read. */
 bool rows_read_lines(struct rows *rows, const char *bytes, size_t count, const struct rows_wanted *wanted, bool *plain,
                      struct trouble *trouble);
+/* Row by row, number by number. False: out of memory. */
+bool rows_begin(struct rows *rows);
+bool rows_add_value(struct rows *rows, double value);
 /* Adds a copy of a point. False: out of memory. */
 bool rows_add(struct rows *rows, const keepfit_point *point);
 void rows_free(struct rows *rows);

@@ -202,6 +202,14 @@ bool learn_page(struct exchange *exchange);
 /* answers.c: in the transport's threads; a row with an id waits, by the learner, for its label. */
 bool predict_rows(struct exchange *exchange);
 bool predict_wait(struct exchange *exchange);
+/* For others' protocols: the exchange's rows, which are there. */
+enum answer_kind { ANSWER_OWN, ANSWER_INFERENCE, ANSWER_INVOCATION };
+bool predict_as(struct exchange *exchange, enum answer_kind kind);
+/* neighbours.c */
+bool neighbour_infer(struct exchange *exchange);
+bool neighbour_invoke(struct exchange *exchange);
+bool neighbour_metadata(struct exchange *exchange);
+bool neighbour_server(struct exchange *exchange);
 /* body.c: the rows of a body. First as far as they can be read without knowing what they are for; */
 bool body_read(struct exchange *exchange, bool targets);
 /* then, where they are streamed, for a fit or for a model. The stream, which knows the names, is the caller's to close. */

@@ -237,3 +237,27 @@ for name, content in ERRORS.items():
 for name, content in MODELS.items():
     seed("model", name, 1, content)
     seed("model", "headless-" + name, 0, b"keepfitM" + struct.pack("<IIQ", 1, 0, len(content)) + content[:8])
+
+POINTS = {
+    "list": b'{"features":[1,-2.5,3e4],"target":1}',
+    "text": b'{"features":[0],"target":"a\\u00e9\\ud83d\\ude00\\n","weight":0.5,"id":"x-1"}',
+    "names": b'{"features":{"a":1,"b":"c","d":null,"e":{"f":[true]}},"target":2}',
+    "many": b'[{"features":[1],"target":1}, {"features":[2],"target":0}]\n',
+    "both": b'[{"features":[1],"target":1},{"features":{"a":2},"target":0}]',
+    "row": b'{"features":[1,2],"id":"q"}',
+    "lines": b'{"features":[1],"target":1}\n\n{"features":[2],"target":0}\r\n',
+    "flat": b'{"a":1,"target":1}\n',
+    "twice": b'{"features":[1],"features":[1],"target":1}',
+    "surrogate": b'{"features":[1],"target":"\\ud800"}',
+    "nul": b'{"features":[1],"target":"\\u0000"}',
+    "huge": b'{"features":[1e999],"target":1}',
+    "zero": b'{"features":[-0.0,00],"target":1}',
+    "cut": b'{"features":[1,2',
+    "empty": b'[]',
+    "deep": b'{"features":{"a":' + b"[" * 40,
+    "number": b'123456789012345678901234567890e-20',
+    "utf8": b'{"features":{"\xff":1},"target":1}',
+}
+for name, content in POINTS.items():
+    for choice in range(4):
+        seed("request", "%s-%d" % (name, choice), choice, content)

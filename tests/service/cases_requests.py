@@ -274,7 +274,9 @@ def case_the_document_says_what_is_there(keepfit, folder):
         schemas = document["components"]["schemas"]
         service.push(as_points(rows(20)))
         service.predict({"features": [1, 2, 3], "id": "a"})
-        bodies = {"Points": as_points(rows(3)), "Rows": [{"features": [1, 2, 3]}], "Labels": {"id": "a", "target": 1}}
+        bodies = {"Points": as_points(rows(3)), "Rows": [{"features": [1, 2, 3]}], "Labels": {"id": "a", "target": 1},
+                  "Inference": {"inputs": [{"name": "x", "shape": [1, 3], "datatype": "FP64", "data": [1, 2, 3]}]},
+                  "Invocation": {"inputs": [[1, 2, 3]]}}
         asked = 0
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
@@ -298,7 +300,7 @@ def case_the_document_says_what_is_there(keepfit, folder):
                 assert matches(schemas["Error"], answer, schemas), answer
                 asked += 1
         assert asked >= 12, asked
-        for path in ("/v1", "/v1/point", "/v1/points/", "/v1/points/1/2", "/v2", "//", "/v1/points/../model", "/metrics/x"):
+        for path in ("/v1", "/v1/point", "/v1/points/", "/v1/points/1/2", "//", "/v1/points/../model", "/metrics/x"):
             assert service.ask("GET", path)[0] in (404, 405), path
 
 
@@ -353,6 +355,38 @@ def case_events_tell_what_changes(keepfit, folder):
                 assert time.time() < until
         assert service.stop() == 0  # also with a listener
         connection.close()
+
+
+def case_neighbours_protocols(keepfit, folder):
+    """The same predictions as by /v1/predict."""
+    data = rows(60)
+    for name, points in (("plain", as_points(data)), ("named", as_named(data))):
+        place = os.path.join(folder, name)
+        os.mkdir(place)
+        with Service(keepfit, place, *LOGISTIC) as service:
+            assert service.push(points)[0] == 200
+            values = [one[0] for one in data[:5]]
+            own = [one["prediction"] for one in service.predict([{"features": one["features"]} for one in points[:5]])[2]]
+            table = {"dataframe_split": {"columns": NAMES, "data": values}}
+            if name == "named":
+                status, _, answer = service.ask("POST", "/invocations", table)
+                assert status == 200 and answer["predictions"] == own, answer
+                assert service.ask("POST", "/invocations", {"dataframe_split": {"columns": NAMES[:2], "data": values}})[0] == 400
+                continue
+            for body in ({"inputs": values}, {"instances": values, "params": {"a": [1]}}):
+                status, _, answer = service.ask("POST", "/invocations", body)
+                assert status == 200 and answer == {"predictions": own}, answer
+            for given in (values, [number for row in values for number in row]):
+                tensor = {"name": "x", "shape": [5, 3], "datatype": "FP64", "data": given}
+                status, _, answer = service.ask("POST", "/v2/models/default/infer", {"id": "7", "inputs": [tensor]})
+                assert status == 200 and answer["outputs"][0]["data"] == own and answer["outputs"][0]["shape"] == [5], answer
+            for wrong in (dict(tensor, shape=[5, 2]), dict(tensor, shape=[4, 3]), dict(tensor, datatype="BYTES"), dict(tensor, data=[]),
+                          dict(tensor, shape=[15]), dict(tensor, data=[["a"]]), {}):
+                assert service.ask("POST", "/v2/models/default/infer", {"inputs": [wrong]})[0] == 400, wrong
+            for wrong in ({}, {"inputs": []}, {"inputs": [1]}, {"inputs": values, "instances": values}, {"inputs": [[1, 2]] * 3 + [[1]]}):
+                assert service.ask("POST", "/invocations", wrong)[0] in (400, 422) or wrong.get("inputs", [0])[0] == [1, 2], wrong
+            assert service.ask("GET", "/v2/health/ready")[0] == 200
+            assert service.ask("GET", "/v2/models/default")[2]["inputs"][0]["shape"] == [-1, 3]
 
 
 def case_a_prediction_is_explained(keepfit, folder):
