@@ -1,4 +1,5 @@
 """What is asked, and what is answered."""
+import importlib.util
 import json
 import os
 import random
@@ -387,6 +388,41 @@ def case_neighbours_protocols(keepfit, folder):
                 assert service.ask("POST", "/invocations", wrong)[0] in (400, 422) or wrong.get("inputs", [0])[0] == [1, 2], wrong
             assert service.ask("GET", "/v2/health/ready")[0] == 200
             assert service.ask("GET", "/v2/models/default")[2]["inputs"][0]["shape"] == [-1, 3]
+
+
+def case_the_python_client(keepfit, folder):
+    """Class Remote of the package, which needs nothing else of it."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python", "keepfit", "remote.py")
+    spec = importlib.util.spec_from_file_location("remote", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    data = rows(30)
+    with Service(keepfit, folder, *LOGISTIC) as service, module.Remote("http://127.0.0.1:%d" % service.port) as remote:
+        assert remote.push([v for v, _ in data[:20]], [t for _, t in data[:20]])["last"] == 20
+        service.kill()
+        service.start()
+        told = remote.push([v for v, _ in data[20:22]], [t for _, t in data[20:22]], weights=[1, 2], ids=["a", "b"])
+        assert (told["first"], told["stage"]) == (21, 22), told
+        assert remote.predict([[1, 2, 3]], ids=["q"], explain=2)[0]["explanation"]["contributions"]
+        assert remote.label({"q": 1})["last"] == 23
+        assert remote.forget("a")["removed"] == "a" and remote.forget(3)["removed"] == 3
+        assert remote.report()["points"] == 21
+        with open(os.path.join(folder, "m"), "wb") as file:
+            file.write(remote.model())
+        subprocess.run([keepfit, "inspect", os.path.join(folder, "m")], check=True, capture_output=True, timeout=60)
+        for wrong, status in ((lambda: remote.push([[1]], [5]), 422), (lambda: remote.forget("nobody"), 404)):
+            try:
+                wrong()
+                raise AssertionError("it was taken")
+            except module.RemoteError as reason:
+                assert reason.status == status and str(reason), reason
+        service.kill()
+        impatient = module.Remote("http://127.0.0.1:%d" % service.port, retries=0)
+        try:
+            impatient.report()
+            raise AssertionError("nobody was there")
+        except module.RemoteError as reason:
+            assert reason.status is None
 
 
 def case_a_prediction_is_explained(keepfit, folder):
