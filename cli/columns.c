@@ -1,6 +1,7 @@
 #include "columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #define FEATURES_MOST 100000
 #define ENTRIES_LEAST 10 /* a column must have been met this often to have a say */
 #define RATIO_MOST 1000
+#define NAME_ROOM 128
 #define FAR 1e9 /* from 0: that many times the variance, for the square (docs/data.md) */
 
 static bool make_room(struct columns *columns, size_t needed)
@@ -58,10 +60,22 @@ static double size_of(const struct columns *columns, const struct column_sizes *
     return sqrt((columns->centred && far ? sizes->varied : sizes->square) / entries);
 }
 
-void columns_warn(struct columns *columns, const char *name)
+/* "feature 3", or "feature 3 (amount)". Messages write what stands in names as nothing but themselves. */
+static const char *name_of(const keepfit_schema *schema, size_t k, char room[NAME_ROOM])
+{
+    bool named = schema->feature && k < schema->features;
+    if (named)
+        snprintf(room, NAME_ROOM, "feature %zu (%.60s)", k + 1, schema->feature[k]);
+    else
+        snprintf(room, NAME_ROOM, "feature %zu", k + 1);
+    return room;
+}
+
+void columns_warn(struct columns *columns, const char *name, const keepfit_schema *schema)
 {
     size_t small = 0, large = 0;
     double least = INFINITY, most = 0;
+    char rooms[2][NAME_ROOM];
     for (size_t k = 0; k < columns->count && !columns->done; k++) {
         if (columns->sizes[k].entries < ENTRIES_LEAST)
             continue;
@@ -78,8 +92,8 @@ void columns_warn(struct columns *columns, const char *name)
         }
     }
     if (most > RATIO_MOST * least)
-        warn("%s: feature %zu is about %.0e times larger than feature %zu; --scale columns makes such data far easier",
-             name, large + 1, most / least, small + 1);
+        warn("%s: %s is about %.0e times larger than %s; --scale columns makes such data far easier", name,
+             name_of(schema, large, rooms[0]), most / least, name_of(schema, small, rooms[1]));
     columns->done = true;
 }
 

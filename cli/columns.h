@@ -20,8 +20,8 @@ struct columns {
 };
 
 void columns_see(struct columns *columns, const keepfit_row *row);
-/* Warns if it should, once; to be called after the rows were seen. */
-void columns_warn(struct columns *columns, const char *name);
+/* Warns if it should, once; to be called after the rows were seen. The schema may have names of features. */
+void columns_warn(struct columns *columns, const char *name, const keepfit_schema *schema);
 void columns_free(struct columns *columns);
 
 #endif

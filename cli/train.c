@@ -263,9 +263,11 @@ static int finish(struct training *training)
         return training->broken.status ? fail_status(training->broken.status, training->broken.message) : code;
     if (skipped && !arguments->quiet)
         warn("%s: %llu bad rows were skipped", info.name, (unsigned long long)skipped);
+    keepfit_schema schema = {.struct_size = sizeof schema};
+    keepfit_fit_schema(training->fit, &schema);
     training->columns.centred = keepfit_options_get_flag(arguments->options, "intercept");
     if (!arguments->quiet)
-        columns_warn(&training->columns, info.name);
+        columns_warn(&training->columns, info.name, &schema);
     if (!arguments->quiet)
         warn_cut(&info);
     if (!arguments->quiet)

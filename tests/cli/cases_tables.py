@@ -446,3 +446,8 @@ def case_why_no_row_was_left(box):
     result = box.try_run("train", "--on-error", "skip", "-", stdin="a,y\n1,ok\n2,no\n")
     result.refused(3, "no points, only 2 bad rows that were skipped; the first: <stdin>:2:3: target 'ok' is not a number", "--loss logistic")
     result.silent()
+
+
+def case_what_is_far_larger_is_named(box):
+    box.write("t.csv", "size,age,y\n" + "".join("%d,0.0%d,%d\n" % (90000 + k, k % 9 + 1, k % 2) for k in range(40)))
+    assert "feature 1 (size) is about 2e+06 times larger than feature 2 (age)" in box.run("train", "t.csv").error
