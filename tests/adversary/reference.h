@@ -19,7 +19,8 @@
 #include "quad.h"
 
 #define POINTS_MOST 100
-#define FEATURES_MOST 10
+#define FEATURES_USUAL 10
+#define FEATURES_MOST 40 /* of one score a point */
 #define SLOTS_MOST (FEATURES_MOST + 1)
 #define OUTPUTS_MOST 4
 #define SIZE_MOST 44
