@@ -131,7 +131,8 @@ double kf_centre_bound(keepfit_fit *fit, double bound)
 /* Rows as they are with these centres. INEXACT: *column cannot be one of them. What was kept stays until all is there. */
 static enum kf_centred rewrite_rows(keepfit_fit *fit, struct kf_centres *next, uint32_t *column)
 {
-    struct kf_points *points = &fit->task.problem.points, made = {0};
+    struct kf_points *points = &fit->task.problem.points;
+    struct kf_points made = {.far = points->far, .fetches = points->fetches};
     enum kf_centred outcome = KF_CENTRED;
     for (size_t j = 0; j < points->count && outcome == KF_CENTRED; j++) {
         const struct kf_place *place = &points->place[j];

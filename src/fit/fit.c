@@ -113,6 +113,7 @@ static keepfit_status join_team(keepfit_fit *fit, const keepfit_objective *callb
                        callbacks ? "user-written objectives" : "{loss=network}");
     struct kf_far **far = &fit->task.problem.points.far;
     *far = kf_far_create(options->team, options->window);
+    fit->task.problem.points.fetches = *far != NULL;
     return *far ? KEEPFIT_OK : kf_fail_memory(error);
 }
 

@@ -10,9 +10,10 @@
 #define BITS_USUAL 12  /* speed: few messages, and shares of small data all the same */
 #define SPLIT_BITS 2   /* safety: at least 4 shares a rank of each octave of arrivals, so that they are about equal */
 #define KEPT_ROWS 4096 /* safety: room for what a stage draws, */
-#define KEPT_BYTES ((size_t)1 << 24) /* safety: and no more */
-#define SLOTS (4 * KEPT_ROWS)        /* safety: a hash table that is mostly empty */
-#define DRAWN_MOST 64                /* safety: draws that may be twice the same */
+#define KEPT_BYTES ((size_t)1 << 24)  /* safety: and no more */
+#define BUFFER_KEPT ((size_t)1 << 24) /* safety: a small part of the rows there are then */
+#define SLOTS (4 * KEPT_ROWS)         /* safety: a hash table that is mostly empty */
+#define DRAWN_MOST 64                 /* safety: draws that may be twice the same */
 #define RUN_MOST ((size_t)1 << KF_BLOCK_BITS)
 #define NUMBER_MASK 0x3fffffffu
 
@@ -33,12 +34,17 @@ struct generation {
     size_t rows, bytes;
 };
 
+struct buffer {
+    double *numbers;
+    size_t capacity;
+};
+
 struct kf_far {
     const keepfit_team *team;
     unsigned shift, shift_most; /* blocks of a share, as powers of 2 */
     unsigned split;             /* shares of an octave */
-    bool own;                   /* see kf_far_begin_own */
     uint64_t exchanges;         /* so far: all ranks have to be at the same one */
+    struct buffer buffers[2];   /* what goes out, and what comes in */
     pthread_t thread;
     struct generation kept[2]; /* the newer one first */
     const struct kf_points *of;
@@ -88,6 +94,7 @@ void kf_far_free(struct kf_far *far)
     for (size_t k = 0; far && k < 2; k++) {
         clear(&far->kept[k]);
         free(far->kept[k].slot);
+        free(far->buffers[k].numbers);
     }
     free(far);
 }
@@ -107,21 +114,21 @@ static void *need(const struct kf_far *far, void *memory)
 
 /* ---- who has what ---- */
 
-void kf_far_begin_own(struct kf_far *far)
+void kf_far_begin_own(struct kf_points *points)
 {
-    assert(!far->own);
-    far->own = true;
+    assert(points->far && points->fetches);
+    points->fetches = false;
 }
 
-void kf_far_end_own(struct kf_far *far)
+void kf_far_end_own(struct kf_points *points)
 {
-    assert(far->own);
-    far->own = false;
+    assert(points->far && !points->fetches);
+    points->fetches = true;
 }
 
 bool kf_far_at_hand(const struct kf_points *points)
 {
-    return !points->far || points->far->own;
+    return !points->fetches;
 }
 
 /* Blocks of the share that a block is in, as a power of 2: shares grow with the number of arrival, so that there are few. */
@@ -174,69 +181,95 @@ size_t kf_far_rank(const struct kf_far *far)
     return far->team->rank;
 }
 
-bool kf_far_deal(const struct kf_points *points, size_t first)
+bool kf_far_keeps(const struct kf_far *far, uint32_t block)
 {
-    return owner_of(points->far, points->place[first].block) == points->far->team->rank;
+    return owner_of(far, block) == far->team->rank;
 }
 
 /* ---- exchanges ---- */
 
-/* Which exchange this is goes with what each rank has: ranks that have come apart are found out, and nobody takes one thing for another. */
-void kf_far_gather(struct kf_far *far, const double *own, const size_t *counts, double *all)
+/* Numbers on their way: `own`, and `all`, in both of which each rank's begin with one that says which exchange this is. So ranks that have come
+ * apart are found out, and nobody takes one thing for another. */
+struct parcel {
+    size_t ranks, total, *counts, *begin; /* of numbers, those included; where each rank's begin in `all` */
+    double *own, *all;
+};
+
+static double *make_buffer(struct kf_far *far, struct buffer *buffer, size_t count)
 {
-    size_t ranks = far->team->size, rank = far->team->rank, total = 0, at = 0;
-    size_t *bytes = need(far, kf_allocate(ranks, sizeof *bytes));
-    for (size_t r = 0; r < ranks; r++) {
-        bytes[r] = (counts[r] + 1) * sizeof(double);
-        total += counts[r] + 1;
+    if (!KF_RESERVE(buffer->numbers, buffer->capacity, count))
+        kf_far_fail(far, "out of memory");
+    return buffer->numbers;
+}
+
+/* counts[r] numbers of rank r are to be exchanged: this one's go to own + 1. */
+static struct parcel pack(struct kf_far *far, const size_t *counts)
+{
+    struct parcel parcel = {.ranks = far->team->size};
+    parcel.counts = need(far, kf_allocate(2 * parcel.ranks, sizeof *parcel.counts));
+    parcel.begin = parcel.counts + parcel.ranks;
+    for (size_t r = 0; r < parcel.ranks; r++) {
+        parcel.counts[r] = (counts[r] + 1) * sizeof(double);
+        parcel.begin[r] = parcel.total + 1;
+        parcel.total += counts[r] + 1;
     }
-    double *given = need(far, kf_allocate_raw((counts[rank] + 1) * sizeof *given));
-    double *got = need(far, kf_allocate_raw(total * sizeof *got));
-    double number = (double)++far->exchanges;
-    given[0] = number;
-    memcpy(given + 1, own, counts[rank] * sizeof *own);
-    far->team->gather(far->team->context, given, bytes, got);
+    parcel.own = make_buffer(far, &far->buffers[0], counts[far->team->rank] + 1);
+    parcel.all = make_buffer(far, &far->buffers[1], parcel.total);
+    return parcel;
+}
+
+static void send(struct kf_far *far, struct parcel *parcel)
+{
     bool together = true;
-    for (size_t r = 0; r < ranks; r++) {
-        together &= got[at] == number;
-        memcpy(all, got + at + 1, counts[r] * sizeof *all);
-        all += counts[r];
-        at += counts[r] + 1;
-    }
+    parcel->own[0] = (double)++far->exchanges;
+    far->team->gather(far->team->context, parcel->own, parcel->counts, parcel->all);
+    for (size_t r = 0; r < parcel->ranks; r++)
+        together &= parcel->all[parcel->begin[r] - 1] == parcel->own[0];
     if (!together)
         kf_far_fail(far, "the ranks have come apart: not all have the same options and data");
-    free(bytes);
-    free(given);
-    free(got);
+}
+
+static void unpack(struct kf_far *far, struct parcel *parcel)
+{
+    free(parcel->counts);
+    for (size_t k = 0; k < 2; k++)
+        if (far->buffers[k].capacity * sizeof(double) > BUFFER_KEPT) {
+            free(far->buffers[k].numbers);
+            far->buffers[k] = (struct buffer){0};
+        }
+}
+
+void kf_far_gather(struct kf_far *far, const double *own, const size_t *counts, double *all)
+{
+    struct parcel parcel = pack(far, counts);
+    memcpy(parcel.own + 1, own, counts[far->team->rank] * sizeof *own);
+    send(far, &parcel);
+    for (size_t r = 0; r < parcel.ranks; all += counts[r++])
+        memcpy(all, parcel.all + parcel.begin[r], counts[r] * sizeof *all);
+    unpack(far, &parcel);
 }
 
 void kf_far_exchange(const struct kf_points *points, size_t count, size_t each, double *numbers)
 {
     struct kf_far *far = points->far;
-    size_t ranks = far->team->size, at = 0;
-    size_t *counts = need(far, kf_allocate(ranks, sizeof *counts)),
-           *begin = need(far, kf_allocate(ranks, sizeof *begin));
+    size_t *counts = need(far, kf_allocate(far->team->size, sizeof *counts)), at = 1;
     for (struct kf_far_range range = {0}; kf_far_next(points, count, &range);)
         counts[range.owner] += (range.to - range.from) * each;
-    for (size_t r = 1; r < ranks; r++)
-        begin[r] = begin[r - 1] + counts[r - 1];
-    double *own = need(far, kf_allocate_raw((counts[far->team->rank] + 1) * sizeof *own));
-    double *all = need(far, kf_allocate_raw((count * each + 1) * sizeof *all));
+    struct parcel parcel = pack(far, counts);
     for (struct kf_far_range range = {0}; kf_far_next(points, count, &range);)
         if (kf_far_is_own(far, &range)) {
-            memcpy(own + at, numbers + range.from * each, (range.to - range.from) * each * sizeof *own);
+            memcpy(parcel.own + at, numbers + range.from * each, (range.to - range.from) * each * sizeof *numbers);
             at += (range.to - range.from) * each;
         }
-    kf_far_gather(far, own, counts, all);
+    send(far, &parcel);
     for (struct kf_far_range range = {0}; kf_far_next(points, count, &range);) {
         size_t length = (range.to - range.from) * each;
-        memcpy(numbers + range.from * each, all + begin[range.owner], length * sizeof *all);
-        begin[range.owner] += length;
+        if (!kf_far_is_own(far, &range))
+            memcpy(numbers + range.from * each, parcel.all + parcel.begin[range.owner], length * sizeof *numbers);
+        parcel.begin[range.owner] += length;
     }
+    unpack(far, &parcel);
     free(counts);
-    free(begin);
-    free(own);
-    free(all);
 }
 
 /* ---- rows ---- */
@@ -379,7 +412,7 @@ keepfit_row kf_far_row(const struct kf_points *points, size_t j)
     const struct kf_place *place = &points->place[j];
     const double *value = place->value;
     assert(j < points->count);
-    if (!points->far->own && !is_near(points, j)) {
+    if (!is_near(points, j)) {
         value = points->far->of == points ? find(points->far, j) : NULL;
         if (!value)
             value = fetch_from(points, j);

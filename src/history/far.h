@@ -19,8 +19,8 @@ struct kf_far *kf_far_create(const keepfit_team *team, uint64_t window);
 void kf_far_free(struct kf_far *far);
 
 /* For a while each rank reads rows of its own share only. */
-void kf_far_begin_own(struct kf_far *far);
-void kf_far_end_own(struct kf_far *far);
+void kf_far_begin_own(struct kf_points *points);
+void kf_far_end_own(struct kf_points *points);
 /* Whether that is so; then, and without a team, rows are at hand. */
 bool kf_far_at_hand(const struct kf_points *points);
 
@@ -47,7 +47,7 @@ void kf_far_fail(const struct kf_far *far, const char *message);
 void kf_far_fetch(const struct kf_points *points, size_t count, const size_t *which);
 /* A point has left: those behind it have other numbers. */
 void kf_far_forget(const struct kf_points *points);
-/* The newest block is full, and another one begins: its rows, from `first` on, become one rank's. Whether they are this one's. */
-bool kf_far_deal(const struct kf_points *points, size_t first);
+/* Whether the rows of a block of arrivals are this rank's once the next block begins. */
+bool kf_far_keeps(const struct kf_far *far, uint32_t block);
 
 #endif

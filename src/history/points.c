@@ -158,13 +158,15 @@ static bool deal(struct kf_points *points)
         return true;
     while (first > 0 && points->place[first - 1].block == points->place[points->count - 1].block)
         first--;
-    if (points->place[first].value && !kf_far_deal(points, first)) {
+    bool keeps = kf_far_keeps(points->far, points->place[first].block);
+    if (points->place[first].value && !keeps) {
         if (!kf_points_lend(points, first))
             return false;
         for (size_t j = first; j < points->count; j++)
             points->place[j].value = NULL;
     }
-    kf_points_close_block(points);
+    if (!(keeps && kf_far_keeps(points->far, next))) /* rows that stay lie together, in large blocks of memory */
+        kf_points_close_block(points);
     return true;
 }
 

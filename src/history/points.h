@@ -29,6 +29,7 @@ struct kf_points {
     struct kf_block *blocks; /* newest first */
     struct kf_block *oldest;
     bool closed;        /* the newest block takes no more rows */
+    bool fetches;       /* rows are asked of `far` */
     struct kf_far *far; /* which rows are on other ranks (far.h); NULL: all are here */
 };
 
@@ -63,7 +64,7 @@ keepfit_row kf_far_row(const struct kf_points *points, size_t j);
 
 static inline keepfit_row kf_points_row(const struct kf_points *points, size_t j)
 {
-    if (__builtin_expect(points->far != NULL, 0))
+    if (__builtin_expect(points->fetches, 0))
         return kf_far_row(points, j);
     const struct kf_place *place = &points->place[j];
     return (keepfit_row){

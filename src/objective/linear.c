@@ -81,11 +81,11 @@ static bool are_alike(const struct kf_place *place, size_t slots)
 static void scores_together(const struct kf_objective *objective, const double *x, size_t count, double *z)
 {
     const struct kf_points *points = objective->points;
-    kf_far_begin_own(points->far);
+    kf_far_begin_own(objective->points);
     for (struct kf_far_range range = {0}; kf_far_next(points, count, &range);)
         if (kf_far_is_own(points->far, &range))
             kf_single_scores(objective, x, range.from, range.to - range.from, z + range.from);
-    kf_far_end_own(points->far);
+    kf_far_end_own(objective->points);
     kf_far_exchange(points, count, 1, z);
 }
 

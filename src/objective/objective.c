@@ -180,11 +180,11 @@ static double *values_together(struct kf_objective *objective, const double *x)
         kf_far_fail(points->far, "out of memory");
     if (!values)
         return NULL;
-    kf_far_begin_own(points->far);
+    kf_far_begin_own(objective->points);
     for (struct kf_far_range range = {0}; kf_far_next(points, points->count, &range);)
         for (size_t j = range.from; j < range.to && kf_far_is_own(points->far, &range); j += BLOCK)
             find_values(objective, x, j, range.to - j < BLOCK ? range.to - j : BLOCK, values + j);
-    kf_far_end_own(points->far);
+    kf_far_end_own(objective->points);
     kf_far_exchange(points, points->count, 1, values);
     return values;
 }

@@ -228,7 +228,7 @@ static void run_ranges(const struct pass *whole, double *scratch)
     double *all = kf_allocate_raw((ranges * size + 1) * sizeof *all);
     if (!own || !all)
         kf_far_fail(far, "out of memory");
-    kf_far_begin_own(far);
+    kf_far_begin_own(objective->points);
     for (struct kf_far_range range = {0}; kf_far_next(points, whole->count, &range);)
         if (kf_far_is_own(far, &range)) {
             struct pass pass = *whole;
@@ -238,7 +238,7 @@ static void run_ranges(const struct pass *whole, double *scratch)
             run(&pass, scratch);
             own_at += size;
         }
-    kf_far_end_own(far);
+    kf_far_end_own(objective->points);
     if (objective->memory_failed)
         kf_far_fail(far, "out of memory"); /* the others know nothing of it */
     kf_far_gather(far, own, counts, all);

@@ -108,6 +108,8 @@ static void test_team(struct tap *tap, size_t size, const char *loss, const char
     struct cloud *cloud = cloud_make(loss, 1400, sparse ? 30 : 6, sparse, true, 7);
     char options[200];
     size_t most = 0, present = 0, same = 0;
+    for (size_t j = 0; j < cloud->count && strstr(text, "intercept"); j++)
+        cloud->value[j][0] += 1e7; /* kept less a centre, once that is seen: all rows are written anew */
     snprintf(options, sizeof options, "loss=%s threads=2 %s", loss, text);
     struct rank alone = {.options = options, .cloud = cloud, .rounds = 3, .removes = removes};
     alone.fit = fit_from(options);
@@ -176,7 +178,8 @@ int main(void)
     test_team(&tap, 4, "huber", "lambda=1e-3", false, true);
     test_team(&tap, 2, "logistic", "method=table lambda=1e-2", true, true);
     test_team(&tap, 3, "softmax", "lambda=1e-2", false, true);
-    test_team(&tap, 7, "logcosh", "lambda=1e-2 intercept=true", true, true);
+    test_team(&tap, 7, "logcosh", "lambda=1e-2 intercept=true", false, true);
+    test_team(&tap, 3, "logcosh", "lambda=1e-2", true, true);
     test_team(&tap, 2, "hinge", "lambda=1e-2", true, true);
     test_team(&tap, 3, "squared", "method=exact lambda=1e-2", false, true);
     test_team(&tap, 2, "squared-hinge", "lambda=1e-2 window=2500", false, true);
