@@ -88,7 +88,8 @@ class Estimator(BaseEstimator):
     """The parameters in ``_options`` are the library's options of the same name."""
 
     _options: Tuple[str, ...] = ("delta", "lam", "lam_total", "fit_intercept", "bias", "domain", "method", "epsilon",
-                                 "epsilon_kind", "guarantee", "stage_budget", "window", "half_life", "journal", "n_jobs", "random_state")
+                                 "epsilon_kind", "guarantee", "stage_budget", "window", "half_life",
+                                 "standardise", "journal", "n_jobs", "random_state")
     _settings = attrgetter("loss", "options", *_options)
 
     # ---- parameters

@@ -54,7 +54,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
                  fit_intercept: bool = True, bias: Optional[float] = None, domain: str = "none", epsilon: float = 1e-3,
                  epsilon_kind: str = "absolute", guarantee: str = "proved", method: str = "auto",
                  stage_budget: Optional[int] = None, window: Optional[int] = None, half_life: Optional[int] = None,
-                 delta: float = 1.0, class_weight=None,
+                 standardise: bool = False, delta: float = 1.0, class_weight=None,
                  journal=None, options: Optional[Dict[str, Any]] = None, trace: bool = False, random_state=None,
                  n_jobs: Optional[int] = None, verbose: int = 0):
         self.loss = loss
@@ -70,6 +70,7 @@ class KeepfitClassifier(ClassifierMixin, Estimator):
         self.stage_budget = stage_budget
         self.window = window
         self.half_life = half_life
+        self.standardise = standardise
         self.delta = delta
         self.class_weight = class_weight
         self.journal = journal

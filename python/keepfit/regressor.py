@@ -52,6 +52,9 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         Fit the newest so many rows only.
     half_life : int, optional
         The weight of a row halves every so many rows.
+    standardise : bool
+        Penalise each column in units of its spread, as if the columns had been standardised, with the bound proved for
+        the spreads in force. A running StandardScaler breaks every promise. Wants ``fit_intercept``.
     delta : float
         Where huber becomes linear.
     journal : path, optional
@@ -78,7 +81,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
                  fit_intercept: bool = True, bias: Optional[float] = None, domain: str = "none", epsilon: float = 1e-3,
                  epsilon_kind: str = "absolute", guarantee: str = "proved", method: str = "auto",
                  stage_budget: Optional[int] = None, window: Optional[int] = None, half_life: Optional[int] = None,
-                 delta: float = 1.0, journal=None,
+                 standardise: bool = False, delta: float = 1.0, journal=None,
                  options: Optional[Dict[str, Any]] = None, trace: bool = False, random_state=None,
                  n_jobs: Optional[int] = None, verbose: int = 0):
         self.loss = loss
@@ -94,6 +97,7 @@ class KeepfitRegressor(RegressorMixin, Estimator):
         self.stage_budget = stage_budget
         self.window = window
         self.half_life = half_life
+        self.standardise = standardise
         self.delta = delta
         self.journal = journal
         self.options = options

@@ -36,6 +36,8 @@ keepfit_status kf_fade_check(const keepfit_options *options, bool own_objective,
                        "{lambda}, which belongs to their mean");
     if (options->hidden || own_objective)
         return kf_fail(error, KEEPFIT_USAGE, "{half-life} works for the convex losses of this library");
+    if (options->team && options->team->size > 1)
+        return kf_fail(error, KEEPFIT_USAGE, "{half-life} is for one process, not for a team");
     if (!(options->lambda > 0))
         return kf_fail(error, KEEPFIT_USAGE, "{lambda}: must be above 0 beside {half-life}");
     if (!holds)

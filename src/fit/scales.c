@@ -22,6 +22,8 @@ keepfit_status kf_scales_check(const keepfit_options *options, bool own_objectiv
         return KEEPFIT_OK;
     if (options->hidden || own_objective)
         return kf_fail(error, KEEPFIT_USAGE, "{standardise} works for the linear models of this library");
+    if (options->team && options->team->size > 1)
+        return kf_fail(error, KEEPFIT_USAGE, "{standardise} writes rows anew, and those of a team lie apart");
     if (!options->intercept)
         return kf_fail(error, KEEPFIT_USAGE,
                        "{standardise} wants {intercept}, which takes the place of the columns' means");
