@@ -40,7 +40,8 @@ static const struct {
                             "method=csvrg setting=paper stage-output=last count=actual step=0.001 inner=600 alpha=0.01",
                             1.1, 1, false},
     [NETWORK_OWN_SGD] = {"own-sgd", "method=sgd step=0.02 inner=400", 0.5, 3, true},
-    [NETWORK_OWN_LONGER] = {"own-longer", "method=sgd step=0.02 inner=1385", 1.6, 1, true},
+    [NETWORK_OWN_CSVRG] = {"own-csvrg", "method=csvrg setting=paper count=actual step=0.05 inner=150 alpha=0.05", 0.4,
+                           1, true},
     [NETWORK_OWN_LSVRG] = {"own-lsvrg", "method=lsvrg step=0.05 inner=100", 0.3, 1, true},
 };
 

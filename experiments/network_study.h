@@ -17,7 +17,7 @@ enum network_method {
     NETWORK_CSVRG_LAST,
     NETWORK_SVRG, /* after those that both streams have: so curves have the same colours */
     NETWORK_OWN_SGD,
-    NETWORK_OWN_LONGER,
+    NETWORK_OWN_CSVRG,
     NETWORK_OWN_LSVRG,
     NETWORK_METHODS
 };
