@@ -165,7 +165,8 @@ struct service {
     pthread_mutex_t lock; /* of the queue */
     pthread_cond_t wake;
     struct exchange *first, *last;
-    size_t queued, queued_bytes;
+    atomic_size_t queued; /* changed under the lock */
+    size_t queued_bytes;
     bool ending;
     struct memory *memory;
     struct past *past;

@@ -230,12 +230,12 @@ static ssize_t tell_listener(void *context, uint64_t position, char *buffer, siz
         if (!news && listener->beat)
             text_put(&listener->text, ": still here\n\n");
         listener->beat = false;
+        listener->told_at = clock_nanoseconds();
         if (!listener->text.count) {
             listener->sleeping = true;
             MHD_suspend_connection(listener->connection);
         }
         pthread_mutex_unlock(&transport->lock);
-        listener->told_at = clock_nanoseconds();
     }
     size_t left = listener->text.count - listener->sent, count = left < most ? left : most;
     if (count)

@@ -9,8 +9,8 @@ import time
 from cases_requests import LOGISTIC, as_points, rows
 from client import Service
 
-MALFORMED = int(os.environ.get("KEEPFIT_SERVICE_MALFORMED", "300"))
-SLOW = int(os.environ.get("KEEPFIT_SERVICE_SLOW", "60"))
+MALFORMED = int(os.environ.get("SERVICE_MALFORMED", "300"))
+SLOW = int(os.environ.get("SERVICE_SLOW", "60"))
 HEAD = "Host: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 

@@ -1,6 +1,6 @@
 """The service as its users meet it: over HTTP, on this machine, with Python's standard library; as TAP.
 
-    run_service.py KEEPFIT [words]     the cases whose names have the words; KEEPFIT_SERVICE_KILLS=N kills in the case of kills (default 12)
+    run_service.py KEEPFIT [words]     the cases whose names have the words; SERVICE_KILLS=N kills in the case of kills (default 12)
 """
 import os
 import re
