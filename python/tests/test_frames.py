@@ -239,12 +239,13 @@ def test_words_of_scikit_learn_for_losses(kind, word, ours):
 
 
 @command
-def test_half_life_is_the_commands(tmp_path):
+@pytest.mark.parametrize("words, parameters", [(["--half-life", "40"], {"half_life": 40}), (["--standardise"], {"standardise": True})])
+def test_half_lives_and_standardising_are_the_commands(tmp_path, words, parameters):
     X, y = events()
     X.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
-    model = KeepfitClassifier(half_life=40, epsilon=1e-6)
+    model = KeepfitClassifier(epsilon=1e-6, **parameters)
     for stage in model.stages(X, y):
         assert stage.waiting or stage.bound <= 1e-6
-    run("train", "--target", "label", "--intercept", "--half-life", "40", "--epsilon", "1e-6", "--model", tmp_path / "m.kf", tmp_path / "rows.csv")
+    run("train", "--target", "label", "--intercept", *words, "--epsilon", "1e-6", "--model", tmp_path / "m.kf", tmp_path / "rows.csv")
     assert np.array_equal(model._kept.model.weights, keepfit.Model.load(tmp_path / "m.kf").weights)
     assert not np.array_equal(model.coef_, KeepfitClassifier(epsilon=1e-6).fit(X, y).coef_)
