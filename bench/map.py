@@ -19,7 +19,7 @@ from auto import train  # noqa: E402
 
 here = os.path.dirname(os.path.abspath(__file__))
 METHODS = ("quadratic", "table", "refit")
-LAW_SECONDS = 8
+LAW_SECONDS = 3
 ORACLE_POINTS, ORACLE_FEATURES = 4000, 128
 
 

@@ -132,14 +132,20 @@ void kf_choice_recall(keepfit_fit *fit)
 
 /* ---- trials ---- */
 
-/* There and back: a pass each, and a Hessian where it takes one. */
+/* The way to the other one, which comes once: a pass, and where Newton's directions are made of them the products of all rows. */
+static double cost_of_way(const keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->task.problem;
+    double points = (double)problem->points.count;
+    return kf_cost_pass(problem) + (kf_dual_suits(problem) ? kf_cost_entries(problem) * points * points / 4 : 0);
+}
+
+/* There and back, and a Hessian where it takes one. */
 static double cost_of_change(const keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->task.problem;
-    double passes = 2 * kf_cost_pass(problem);
-    if (kf_dual_suits(problem)) /* the products of rows */
-        return passes + kf_cost_entries(problem) * (double)problem->points.count * (double)problem->points.count / 4;
-    return passes + (kf_curvature_suits(problem) ? kf_cost_hessian(problem) : 0);
+    bool hessian = kf_curvature_suits(problem) && !kf_dual_suits(problem);
+    return 2 * cost_of_way(fit) + (hessian ? kf_cost_hessian(problem) : 0);
 }
 
 /* What was done since the last look joins the account. */
@@ -260,7 +266,7 @@ static keepfit_status begin_trial(keepfit_fit *fit)
     }
     choice->trying = true;
     choice->watched = false;
-    choice->change = cost_of_change(fit) / 2;
+    choice->change = cost_of_way(fit);
     limit_stage(fit);
     return change_to(fit, other(fit), &fit->error);
 }
