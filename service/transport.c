@@ -136,8 +136,8 @@ static bool takes_too_long(const struct visitor *visitor, const struct limits *l
 
 void transport_look(struct transport *transport)
 {
-    uint64_t now = clock_nanoseconds();
     pthread_mutex_lock(&transport->lock);
+    uint64_t now = clock_nanoseconds(); /* no phase has begun after it */
     for (struct visitor *visitor = transport->visitors; visitor; visitor = visitor->after)
         if (takes_too_long(visitor, &transport->service->limits, now))
             shutdown(visitor->file, SHUT_RDWR);
