@@ -34,6 +34,7 @@ def test_parameters_are_the_librarys_options(kind):
             assert initial == "" or name in ("random_state", "lam"), name  # lam: so that one beside lam_total is noticed
         else:
             assert (float(initial) == parameter.default if isinstance(parameter.default, float)
+                    else initial == str(parameter.default).lower() if isinstance(parameter.default, bool)
                     else initial == parameter.default), name
     mine = {"options", "trace", "verbose", "class_weight", "journal", "fit_intercept", "loss"}
     assert set(inspect.signature(kind).parameters) - mine <= set(keepfit.OPTIONS)
