@@ -132,22 +132,6 @@ void kf_choice_recall(keepfit_fit *fit)
 
 /* ---- trials ---- */
 
-/* The way to the other one, which comes once: a pass, and where Newton's directions are made of them the products of all rows. */
-static double cost_of_way(const keepfit_fit *fit)
-{
-    const struct kf_problem *problem = &fit->task.problem;
-    double points = (double)problem->points.count;
-    return kf_cost_pass(problem) + (kf_dual_suits(problem) ? kf_cost_entries(problem) * points * points / 4 : 0);
-}
-
-/* There and back, and a Hessian where it takes one. */
-static double cost_of_change(const keepfit_fit *fit)
-{
-    const struct kf_problem *problem = &fit->task.problem;
-    bool hessian = kf_curvature_suits(problem) && !kf_dual_suits(problem);
-    return 2 * cost_of_way(fit) + (hessian ? kf_cost_hessian(problem) : 0);
-}
-
 /* What was done since the last look joins the account. */
 static void count_work(keepfit_fit *fit)
 {
@@ -171,6 +155,23 @@ static const struct kf_method *other(const keepfit_fit *fit)
 {
     assert(fit->choice.first && fit->choice.rival);
     return at_work(fit) == fit->choice.first ? fit->choice.rival : fit->choice.first;
+}
+
+/* The way to the other one, which comes once: a pass, and where Newton's directions are made of them the products of all rows. */
+static double cost_of_way(const keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->task.problem;
+    double points = (double)problem->points.count;
+    bool products = kf_dual_suits(problem) && other(fit)->settle == kf_hold_settle;
+    return kf_cost_pass(problem) + (products ? kf_cost_entries(problem) * points * points / 4 : 0);
+}
+
+/* That, a pass on the way back, and a Hessian where it takes one. */
+static double cost_of_change(const keepfit_fit *fit)
+{
+    const struct kf_problem *problem = &fit->task.problem;
+    bool hessian = kf_curvature_suits(problem) && !kf_dual_suits(problem);
+    return cost_of_way(fit) + kf_cost_pass(problem) + (hessian ? kf_cost_hessian(problem) : 0);
 }
 
 /* The trial is over. */
