@@ -13,6 +13,10 @@ alone. Dense rows have length 1 and a spectrum that falls as k^-1/2, as embeddin
 by Zipf's law. 20,000 points and a relative epsilon of 1e-3 where nothing else is said; softmax on digits has an
 absolute epsilon of 1e-3, MNIST of 1e-2, news20 of 1e-3. A run that was ended says so by "(cut)" behind its points.
 
+Cells keep the figures of the run that measured them last. Those that are here now come from several commits of one day,
+on a machine with other work beside: ratios hold within a cell, times may be up to twice what a quiet machine needs, and
+what is not in the table has not been measured yet.
+
 - **FO**, **products**: gradients, and points' Hessians times a vector, a point.
 - **best fixed**: the method that would have needed least, with its microseconds; none where each needs over 1.25 times
   what `auto` does. **auto / best**: of microseconds, 1 where none is quicker.
