@@ -91,6 +91,9 @@ static int check_options(const keepfit_options *options)
             return fail(EXIT_USAGE, "serve: --%s is for files", useless[k]);
     if (strcmp(scale, "columns") == 0 || strcmp(scale, "minmax") == 0)
         return fail(EXIT_USAGE, "serve: --scale %s reads all points first; a service never has all", scale);
+    if (strcmp(scale, "rows") ==
+        0) /* lists of numbers go past the reader that would scale them, and so do rows to predict */
+        return fail(EXIT_USAGE, "serve: --scale rows is for files; send rows of unit norm");
     return EXIT_DONE;
 }
 

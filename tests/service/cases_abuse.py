@@ -100,6 +100,7 @@ def case_no_token_no_open_address(keepfit, folder):
     assert "--unix" in refused()
     assert "--listen" in refused()
     assert "reads all points" in refused("--listen", "127.0.0.1:0", "--scale", "columns")
+    assert "unit norm" in refused("--listen", "127.0.0.1:0", "--scale", "rows")
     path = os.path.join(folder, "open")
     with open(path, "w", encoding="utf-8") as file:
         file.write("a-token-0123456789 read\n")
