@@ -77,27 +77,6 @@ void explained_error(const keepfit_model *model, uint64_t feature, size_t output
     putchar(')');
 }
 
-void explained_errors_json(FILE *file, const keepfit_model *model)
-{
-    keepfit_description about = {.struct_size = sizeof about};
-    double error;
-    keepfit_model_describe(model, &about);
-    if (!keepfit_model_standard_errors(model, true, KEEPFIT_INTERCEPT, 0, &error))
-        return;
-    for (int kind = 0; kind < 4; kind++) {
-        static const char *const names[] = {"intercept_errors", "errors", "robust_intercept_errors", "robust_errors"};
-        uint64_t rows = kind % 2 ? about.features : 1;
-        fprintf(file, ",\n  \"%s\": [", names[kind]);
-        for (uint64_t k = 0; k < rows * about.outputs; k++) {
-            uint64_t feature = kind % 2 ? k / about.outputs : KEEPFIT_INTERCEPT;
-            keepfit_model_standard_errors(model, kind >= 2, feature, k % about.outputs, &error);
-            fputs(k ? ", " : "", file);
-            json_number(file, error);
-        }
-        fputc(']', file);
-    }
-}
-
 /* ---- predictions ---- */
 
 int explained_check(const struct predictor *predictor, uint64_t most)

@@ -10,8 +10,6 @@
 void explained_weights_csv(const keepfit_model *model);
 /* " (0.1, robust 0.2)", or nothing where there is no error; feature may be KEEPFIT_INTERCEPT. */
 void explained_error(const keepfit_model *model, uint64_t feature, size_t output);
-/* Fields of JSON, each behind a comma, where the model has errors. */
-void explained_errors_json(FILE *file, const keepfit_model *model);
 
 /* The `most` largest contributions to the prediction, as columns that stand behind others. */
 int explained_check(const struct predictor *predictor, uint64_t most);

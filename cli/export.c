@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "toolkit/model_text.h"
 #include "toolkit/output.h"
 #include "stored.h"
 
@@ -146,13 +147,13 @@ struct model_format {
     int (*write)(FILE *file, const keepfit_model *model);
 };
 
-static int model_json(FILE *file, const keepfit_model *model)
+static int json(FILE *file, const keepfit_model *model)
 {
-    stored_model_json(file, model, true);
+    model_json(file, model, true);
     return EXIT_DONE;
 }
 
-static int model_npy(FILE *file, const keepfit_model *stored)
+static int npy(FILE *file, const keepfit_model *stored)
 {
     keepfit_description description = {.struct_size = sizeof description}, *model = &description;
     keepfit_model_describe(stored, model);
@@ -165,65 +166,20 @@ static int model_npy(FILE *file, const keepfit_model *stored)
     return EXIT_DONE;
 }
 
-/* liblinear's names of the losses; it predicts by the sign, or the largest score, whatever the name. */
-static const char *liblinear_solver(const char *loss)
-{
-    unsigned traits = keepfit_loss_traits(loss);
-    if (traits & KEEPFIT_LOSS_PROBABILITIES)
-        return "L2R_LR";
-    return traits & KEEPFIT_LOSS_NUMBERS ? "L2R_L2LOSS_SVR" : "L2R_L2LOSS_SVC";
-}
-
 /* Before anything is written: whether liblinear has such a model. */
-static int check_liblinear(const keepfit_description *model)
+static int liblinear(FILE *file, const keepfit_model *stored)
 {
-    if (strcmp(model->scale, "rows") == 0)
-        return fail(EXIT_DATA, "the model scales each row to unit norm, which liblinear does not");
-    if (!model->classification)
-        return EXIT_DONE;
-    if (model->classes < 2)
-        return fail(EXIT_DATA, "liblinear has no model with fewer than two classes");
-    for (size_t k = 0; k < model->classes; k++)
-        if (model->labels[k] != rint(model->labels[k]) || fabs(model->labels[k]) > 2147483647)
-            return fail(EXIT_DATA, "liblinear's labels are whole numbers, and %g is not one", model->labels[k]);
-    return EXIT_DONE;
-}
-
-/* The first label is the positive one there. */
-static void liblinear_labels(FILE *file, const keepfit_description *model)
-{
-    fprintf(file, "nr_class %zu\n", model->classification ? model->classes : 2);
-    if (!model->classification)
-        return;
-    fprintf(file, "label");
-    for (size_t k = 0; k < model->classes; k++)
-        fprintf(file, " %.0f", model->labels[model->outputs == 1 ? model->classes - 1 - k : k]);
-    fputc('\n', file);
-}
-
-static int model_liblinear(FILE *file, const keepfit_model *stored)
-{
-    keepfit_description description = {.struct_size = sizeof description}, *model = &description;
-    keepfit_model_describe(stored, model);
-    int code = check_liblinear(model);
-    if (code != EXIT_DONE)
-        return code;
-    fprintf(file, "solver_type %s\n", liblinear_solver(model->loss));
-    liblinear_labels(file, model);
-    fprintf(file, "nr_feature %llu\nbias 1\nw\n", (unsigned long long)model->features);
-    for (uint64_t f = 0; f <= model->features; f++) {
-        const double *weights = f < model->features ? model->weights + f * model->outputs : model->intercepts;
-        for (size_t k = 0; k < model->outputs; k++)
-            fprintf(file, "%.17g ", weights[k]);
-        fputc('\n', file);
-    }
+    char reason[MODEL_REASON];
+    if (!model_fits_liblinear(stored, reason))
+        return fail(EXIT_DATA, "%s", reason);
+    model_liblinear(file, stored);
     return EXIT_DONE;
 }
 
 static const struct model_format model_formats[] = {
-    {"json", true, true, model_json},
-    {"npy", false, true, model_npy}, /* which has no classes at all */
-    {"liblinear", false, false, model_liblinear},
+    {"json", true, true, json},
+    {"npy", false, true, npy}, /* which has no classes at all */
+    {"liblinear", false, false, liblinear},
 };
 
 /* Formats whose classes are numbers: which is which is said beside the file. */

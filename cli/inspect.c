@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "explained.h"
+#include "toolkit/model_text.h"
 #include "toolkit/output.h"
 #include "stored.h"
 
@@ -80,7 +81,7 @@ static void print_text(const keepfit_model *stored, bool weights)
         printf("weights, a hidden unit a line\n");
     }
     if (weights)
-        print_rows(model->weights, model->hidden ? NULL : names, stored_last_inputs(model), model->outputs, stored);
+        print_rows(model->weights, model->hidden ? NULL : names, model_last_inputs(model), model->outputs, stored);
 }
 
 static void print_model(const struct arguments *arguments, const keepfit_model *model)
@@ -88,7 +89,7 @@ static void print_model(const struct arguments *arguments, const keepfit_model *
     if (arguments->csv)
         explained_weights_csv(model);
     else if (arguments->json)
-        stored_model_json(stdout, model, arguments->weights);
+        model_json(stdout, model, arguments->weights);
     else
         print_text(model, arguments->weights);
 }
@@ -147,7 +148,7 @@ static void print_journal_names_json(const keepfit_schema *schema)
         json_text(stdout, schema->feature[f]);
     }
     printf("%s", schema->feature ? "]" : "");
-    stored_types_json(stdout, schema);
+    model_types_json(stdout, schema);
     printf(",\n  \"classes\": {");
     for (size_t k = 0; k < schema->classes; k++) {
         fputs(k ? ", " : "", stdout);

@@ -15,18 +15,6 @@ enum stored_kind stored_kind(const char *path);
 keepfit_status stored_model(const char *path, const keepfit_options *options, keepfit_model **model,
                             keepfit_error *error);
 
-/* Rows of the last layer's weights. */
-size_t stored_last_inputs(const keepfit_description *model);
-
-/* The model as JSON, with its weights if asked for. */
-void stored_model_json(FILE *file, const keepfit_model *model, bool weights);
-
-/* A field of JSON: the classes as people call them. */
-void stored_classes_json(FILE *file, const char *name, const keepfit_description *model, const keepfit_schema *schema);
-
-/* A field of JSON, where columns have types: each column's. */
-void stored_types_json(FILE *file, const keepfit_schema *schema);
-
 /* A class as people call it: its name, or its number, written into `room` then. */
 const char *stored_class(const keepfit_schema *schema, double label, char room[32]);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "toolkit/model_text.h"
 #include "toolkit/output.h"
 #include "stored.h"
 
@@ -195,5 +196,5 @@ void taken_print_json(keepfit_options *options, const struct taken_data *data)
     else
         json_number(stdout, column ? (double)column : NAN);
     print_labels_json(model);
-    stored_classes_json(stdout, "class_names", model, data->names);
+    model_classes_json(stdout, "class_names", model, data->names);
 }

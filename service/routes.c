@@ -29,6 +29,7 @@ static const struct route routes[] = {
      .here = learn_prepare_removal,
      .learner = learn_removal,
      .summary = "Forget a point: the model is as if it had never come.",
+     .parameters = "[{\"name\":\"number\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"}}]",
      .answer = "Forgotten"},
     {.method = "POST",
      .path = "/v1/predict",
@@ -53,7 +54,10 @@ static const struct route routes[] = {
      .scope = SCOPE_READ,
      .place = PLACE_HERE,
      .here = tell_model,
-     .summary = "The model, as keepfit's file or (format=json) as JSON.",
+     .summary = "The model, as keepfit's file, as JSON, or as liblinear's file.",
+     .parameters =
+         "[{\"name\":\"format\",\"in\":\"query\",\"schema\":{\"type\":\"string\",\"enum\":[\"keepfit\",\"json\","
+         "\"liblinear\"],\"default\":\"keepfit\"}}]",
      .answer = "Model"},
     {.method = "GET",
      .path = "/v1/report",
@@ -277,9 +281,8 @@ static void write_operation(struct text *text, const struct route *route)
                                                        : "\"delete\":{");
     text_put(text, "\"summary\":");
     text_string(text, route->summary);
-    if (strchr(route->path, '{'))
-        text_put(text, ",\"parameters\":[{\"name\":\"number\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":"
-                       "\"string\"}}]");
+    if (route->parameters)
+        text_printf(text, ",\"parameters\":%s", route->parameters);
     text_put(text, route->scope == SCOPE_NONE ? ",\"security\":[]" : ",\"security\":[{\"token\":[]}]");
     if (route->body) {
         text_put(text, ",\"requestBody\":{\"required\":true,");

@@ -122,6 +122,7 @@ struct route {
     bool (*here)(struct exchange *exchange);
     bool (*learner)(struct exchange *exchange);
     const char *summary, *body, *answer; /* for the OpenAPI document: names of its schemas; NULL: none */
+    const char *parameters;              /* likewise, in JSON; NULL: it has none */
 };
 
 const struct route *route_entry(size_t k); /* NULL past the last */

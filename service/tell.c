@@ -1,12 +1,15 @@
 /* What a service tells of itself: its model, report, metrics, health. All from what was published, so nothing waits for the learner. */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "service/front.h"
 #include "service/past.h"
 #include "service/service.h"
+#include "toolkit/model_text.h"
 
 static bool tell(struct exchange *exchange, unsigned status, const char *type)
 {
@@ -16,16 +19,6 @@ static bool tell(struct exchange *exchange, unsigned status, const char *type)
 }
 
 /* ---- the model ---- */
-
-static void write_numbers(struct text *text, const char *name, const double *numbers, size_t count)
-{
-    text_printf(text, ",\n\"%s\":[", name);
-    for (size_t k = 0; k < count; k++) {
-        text_put(text, k ? "," : "");
-        text_number(text, numbers[k]);
-    }
-    text_put(text, "]");
-}
 
 static void write_names(struct text *text, const char *name, const char *const *names, size_t count)
 {
@@ -43,31 +36,6 @@ static void write_member(struct text *text, const char *name, const char *words)
     text_string(text, words);
 }
 
-static void model_json(struct text *text, const struct current *current)
-{
-    const keepfit_description *about = &current->about;
-    text_put(text, "{\"kind\":\"model\"");
-    write_member(text, "loss", about->loss);
-    write_member(text, "method", about->method);
-    text_put(text, ",\n\"lambda\":");
-    text_number(text, about->lambda);
-    text_put(text, ",\n\"stages\":");
-    text_count(text, about->stages);
-    text_put(text, ",\n\"features\":");
-    text_count(text, about->features);
-    write_numbers(text, "labels", about->labels, about->classes);
-    write_names(text, "class_names", current->schema.class_name, current->schema.classes);
-    write_names(text, "feature_names", current->schema.feature, current->schema.features);
-    write_numbers(text, "intercepts", about->intercepts, about->outputs);
-    size_t inputs = about->hidden ? about->hidden : (size_t)about->features;
-    write_numbers(text, "weights", about->weights, inputs * about->outputs);
-    if (about->hidden) {
-        write_numbers(text, "hidden_intercepts", about->hidden_intercepts, about->hidden);
-        write_numbers(text, "hidden_weights", about->hidden_weights, (size_t)about->features * about->hidden);
-    }
-    text_put(text, "}\n");
-}
-
 static bool model_file(struct exchange *exchange, const struct current *current)
 {
     unsigned char *bytes = NULL;
@@ -82,6 +50,30 @@ static bool model_file(struct exchange *exchange, const struct current *current)
     return tell(exchange, 200, "application/octet-stream");
 }
 
+/* The same text as that of keepfit export. */
+static bool model_text(struct exchange *exchange, const keepfit_model *model, bool json)
+{
+    char *bytes = NULL, reason[MODEL_REASON];
+    size_t count = 0;
+    if (!json && !model_fits_liblinear(model, reason))
+        return trouble_set(&exchange->trouble, 406, "format", "%s (format=json and format=keepfit hold any model)",
+                           reason);
+    FILE *file = open_memstream(&bytes, &count);
+    if (!file)
+        return trouble_memory(&exchange->trouble);
+    if (json)
+        model_json(file, model, true);
+    else
+        model_liblinear(file, model);
+    bool good = !ferror(file);
+    good = fclose(file) == 0 && good;
+    if (good)
+        text_add(&exchange->answer.text, bytes, count);
+    free(bytes);
+    exchange->answer.shown = json ? NULL : "model.liblinear";
+    return good ? tell(exchange, 200, json ? "application/json" : "text/plain") : trouble_memory(&exchange->trouble);
+}
+
 bool tell_model(struct exchange *exchange)
 {
     const char *format = exchange->argument(exchange, "format");
@@ -91,11 +83,11 @@ bool tell_model(struct exchange *exchange)
         trouble_set(&exchange->trouble, 409, "no_model", "there are no points yet, so no model");
     } else if (!format || strcmp(format, "keepfit") == 0) {
         good = model_file(exchange, current);
-    } else if (strcmp(format, "json") == 0) {
-        model_json(&exchange->answer.text, current);
-        good = tell(exchange, 200, "application/json");
+    } else if (strcmp(format, "json") == 0 || strcmp(format, "liblinear") == 0) {
+        good = model_text(exchange, current->model, format[0] == 'j');
     } else {
-        trouble_set(&exchange->trouble, 400, "format", "the format '%.40s' is none of keepfit, json", format);
+        trouble_set(&exchange->trouble, 400, "format", "the format '%.40s' is none of keepfit, json, liblinear",
+                    format);
     }
     current_leave(current);
     return good;

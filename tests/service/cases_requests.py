@@ -88,6 +88,38 @@ def case_each_format_is_the_same_model(keepfit, folder):
             assert service.stop() == 0
 
 
+def case_the_model_in_the_formats_of_others(keepfit, folder):
+    """The same bytes as keepfit export makes of the same model; where it refuses, so does the service, and says why."""
+    data = rows(60)
+    ways = {"logistic": (as_named(data), ["--loss", "logistic", "--intercept"], None),
+            "words": ([{"features": v, "target": "ny"[t]} for v, t in data], ["--loss", "logistic"], None),
+            "numbers": ([{"features": v, "target": v[0] / 3} for v, _ in data], ["--loss", "squared", "--bias", "1"], None),
+            "softmax": (as_points(data) + [{"features": [1, 2, 3], "target": 7}], ["--loss", "softmax"], None),
+            "network": (as_points(data), ["--loss", "network:3", "--method", "sgd"], "network"),
+            "half": ([{"features": [1, 2, 3], "target": 0.5}] + as_points(data[:1]), ["--loss", "logistic"], "whole numbers"),
+            "one": (as_points(data[:1]), ["--loss", "logistic"], "two classes")}
+    for name, (points, options, refused) in ways.items():
+        place = os.path.join(folder, name)
+        os.mkdir(place)
+        with Service(keepfit, place, *options) as service:
+            assert service.ask("GET", "/v1/model?format=json")[0] == 409
+            assert service.push(points)[0] == 200
+            with open(os.path.join(place, "m.kf"), "wb") as file:
+                file.write(service.ask("GET", "/v1/model")[2])
+            for form, kind in (("json", "application/json"), ("liblinear", "text/plain")):
+                told = subprocess.run([keepfit, "export", "--quiet", "--to", form, os.path.join(place, "m.kf")],
+                                      capture_output=True, timeout=60)
+                status, headers, body = service.ask("GET", "/v1/model?format=" + form, raw=True)
+                if form == "liblinear" and refused:
+                    assert status == 406 and told.returncode == 3, (name, status, body, told)
+                    assert refused in json.loads(body)["error"]["message"] and refused in told.stderr.decode(), (body, told)
+                    continue
+                assert status == 200 and headers["Content-Type"].startswith(kind), (name, status, headers, body)
+                assert told.returncode == 0 and body == told.stdout and len(body) > 50, (name, form, body, told)
+            status, _, answer = service.ask("GET", "/v1/model?format=xml")
+            assert status == 400 and "keepfit, json, liblinear" in answer["error"]["message"], answer
+
+
 def case_predictions_are_those_of_the_command(keepfit, folder):
     data = rows(120)
     with Service(keepfit, folder, *LOGISTIC) as service:
@@ -289,6 +321,10 @@ def case_the_document_says_what_is_there(keepfit, folder):
                     body = bodies[name]
                     assert matches(schemas[name], body, schemas), name
                 query = "?format=json" if path == "/v1/model" else ""
+                for parameter in operation.get("parameters", []):
+                    assert (parameter["in"] == "path") == (parameter["name"] == "number" and "{number}" in path), parameter
+                    for choice in parameter["schema"].get("enum", []):
+                        assert service.ask(method.upper(), "%s?%s=%s" % (path, parameter["name"], choice))[0] == 200, choice
                 status, headers, answer = service.ask(method.upper(), path.replace("{number}", "2") + query, body)
                 assert status == 200, (path, answer)
                 content = operation["responses"]["200"].get("content")

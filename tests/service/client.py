@@ -64,8 +64,8 @@ class Service:
     def connect(self):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
 
-    def ask(self, method, path, body=None, type="application/json", connection=None, **headers):
-        """Status, headers and body; JSON comes as what it stands for."""
+    def ask(self, method, path, body=None, type="application/json", connection=None, raw=False, **headers):
+        """Status, headers and body; JSON comes as what it stands for, or as its bytes (`raw`)."""
         own = connection or self.connect()
         if body is not None and not isinstance(body, (bytes, str)):
             body = json.dumps(body)
@@ -77,7 +77,7 @@ class Service:
         data = answer.read()
         if not connection:
             own.close()
-        if (answer.getheader("Content-Type") or "").startswith("application/json"):
+        if not raw and (answer.getheader("Content-Type") or "").startswith("application/json"):
             data = json.loads(data)
         return answer.status, dict(answer.getheaders()), data
 
