@@ -54,6 +54,7 @@ keepfit_status current_publish(struct trained *trained)
     keepfit_fit_durability(trained->fit, &durability);
     made->safe = durability.safe;
     copy_validation(made, trained->fit);
+    made->late = trained->late;
     keepfit_status status = KEEPFIT_OK;
     if (made->report.points)
         status = keepfit_fit_model(trained->fit, &made->model);

@@ -230,15 +230,16 @@ void learn_done(struct exchange *exchange, uint64_t first, uint64_t last)
     exchange->learnt = true;
 }
 
-/* The points from..to-1, which are all of a request with this key (NULL: none) but those that are in already. */
+/* The points from..to-1, which are all of a request with this key (NULL: none) but those that are in already; `then` (or NULL): the
+ * validation once they are in. */
 static bool push(struct exchange *exchange, const struct batch *batch, size_t from, size_t to, const char *key,
-                 uint64_t digest)
+                 uint64_t digest, const struct validation *then)
 {
     struct service *service = exchange->service;
     keepfit_fit *fit = exchange->trained->fit;
     keepfit_status status = KEEPFIT_OK;
     struct remembered *entry = NULL;
-    if (key && !(entry = memory_announce(service->memory, fit, key, digest, to - from, &status)))
+    if (key && !(entry = memory_announce(service->memory, fit, key, digest, to - from, then, &status)))
         return learn_refuse(exchange, status);
     size_t skip = entry ? (size_t)entry->done : 0, pushed = 0;
     uint64_t before = learn_stage(fit);
@@ -295,7 +296,7 @@ bool learn_points(struct exchange *exchange)
     if (status != KEEPFIT_OK)
         good = learn_refuse(exchange, status);
     if (good)
-        good = push(exchange, &batch, 0, batch.rows->count, key, digest);
+        good = push(exchange, &batch, 0, batch.rows->count, key, digest, NULL);
     batch_free(&batch);
     return good;
 }
@@ -407,16 +408,38 @@ static bool make_points(struct exchange *exchange, const struct label *labels, s
     return points == 0 || body_read(exchange, true);
 }
 
-/* What the prediction that was given then has come to. */
-static void validate(struct memory *memory, const struct label *label)
+/* Whether a class that was predicted is the one that came: the same number, or the same text, however it is spelled. */
+static bool same_class(const char *predicted, const char *target)
 {
-    struct validation *sums = memory_validation(memory);
-    char *end;
-    double given = strtod(label->waiting->prediction, &end), true_one = strtod(label->target, NULL);
-    sums->count++;
-    if (*end == '\0' && label->target[0] != '"')
-        sums->square_sum += (given - true_one) * (given - true_one);
-    sums->wrong += strcmp(label->waiting->prediction, label->target) != 0 && !(*end == '\0' && given == true_one);
+    struct json one = {0}, other = {0};
+    double number, came;
+    bool same;
+    json_begin(&one, predicted, strlen(predicted));
+    json_begin(&other, target, strlen(target));
+    if (json_next(&one) == '"')
+        same = json_next(&other) == '"' && json_string(&one) && json_string(&other) &&
+               strcmp(one.string.at, other.string.at) == 0;
+    else
+        same = json_next(&other) != '"' && json_real(&one, &number) && json_real(&other, &came) && number == came;
+    json_free(&one);
+    json_free(&other);
+    return same;
+}
+
+/* What the prediction that was given then has come to, with those before it. */
+static struct validation validate(const struct exchange *exchange, const struct label *label)
+{
+    struct validation sums = *memory_validation(exchange->service->memory);
+    const char *predicted = label->waiting->prediction;
+    const char *loss = keepfit_options_get(exchange->trained->options, "loss");
+    sums.count++;
+    if (keepfit_loss_traits(loss) & KEEPFIT_LOSS_NUMBERS) {
+        double off = strtod(predicted, NULL) - strtod(label->target, NULL);
+        sums.square_sum += off * off;
+    } else {
+        sums.wrong += !same_class(predicted, label->target);
+    }
+    return sums;
 }
 
 /* Those that have come already, with the same target, count as done. */
@@ -454,11 +477,13 @@ static bool push_labels(struct exchange *exchange, struct label *labels, size_t 
         if (!labels[k].waiting)
             continue;
         uint64_t digest = digest_of(labels[k].target, strlen(labels[k].target), 1);
-        good = push(exchange, &batch, point, point + 1, labels[k].id, digest);
+        const struct validation then = validate(exchange, &labels[k]);
+        memory_again(memory, labels[k].id, digest);
+        good = push(exchange, &batch, point, point + 1, labels[k].id, digest, &then);
         point++;
         if (!good)
             break;
-        validate(memory, &labels[k]);
+        *memory_validation(memory) = then;
         memory_labelled(memory, labels[k].waiting);
         atomic_fetch_add(&exchange->service->counters.labels, 1);
     }

@@ -161,6 +161,7 @@ static void work_group(struct service *service, struct exchange *group)
     for (struct exchange *at = group; at && service->failure.status; at = at->next)
         if (at->learnt)
             refuse_dead(at, &service->failure);
+    trained->late = *memory_validation(service->memory);
     if (changed && !service->failure.status && current_publish(trained) != KEEPFIT_OK)
         log_line(service->log, "warning", "the model could not be published: out of memory");
     keepfit_fit_durability(trained->fit, &durability);
@@ -216,6 +217,7 @@ static bool begin(struct service *service)
     }
     if (status == KEEPFIT_OK)
         find_latest(trained);
+    trained->late = *memory_validation(service->memory);
     if (status == KEEPFIT_OK && (status = current_publish(trained)) != KEEPFIT_OK)
         error.status = status;
     if (status == KEEPFIT_OK)

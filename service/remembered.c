@@ -3,7 +3,7 @@
  *   A DIGEST COUNT DONE FIRST LAST KEY     the points of a request follow, but for those that are in already
  *   K DIGEST COUNT DONE FIRST LAST KEY     so many of them are in
  *   W SINCE LENGTH LENGTH LENGTH ID ROW PREDICTION     a row waits for its label
- *   V COUNT WRONG SQUARES                  what came of predictions whose labels came later
+ *   V COUNT WRONG SQUARES                  what came of predictions whose labels came later; behind an A: once its points are in
  *
  * The learner takes one request after the other, so of the newest A as many points are in as have come since; and after a restart a K
  * says that, before anything else comes. A label is a request with the key "l:" and its id. */
@@ -25,7 +25,9 @@ struct memory {
     size_t key_count, row_count, notes;
     struct validation validation;
     struct remembered *announced; /* while the notes are read: the newest A, */
-    uint64_t announced_at;        /* and how many points there were then */
+    uint64_t announced_at;        /* and how many points there were then, */
+    struct validation then;       /* and the validation once they are in, */
+    bool has_then;                /* if it said one */
 };
 
 static size_t bucket(const char *words)
@@ -141,6 +143,15 @@ void memory_labelled(struct memory *memory, struct waiting *waiting)
     free_row(waiting);
 }
 
+void memory_again(struct memory *memory, const char *key, uint64_t digest)
+{
+    struct remembered *entry = memory_find(memory, key);
+    if (!entry)
+        return;
+    entry->digest = digest;
+    entry->done = 0;
+}
+
 void memory_expire(struct memory *memory)
 {
     uint64_t now = clock_seconds();
@@ -209,6 +220,11 @@ static void write_row(struct text *text, const struct waiting *waiting)
     text_put(text, "\n");
 }
 
+static void write_validation(struct text *text, const struct validation *sums)
+{
+    text_printf(text, "V %" PRIu64 " %" PRIu64 " %.17g\n", sums->count, sums->wrong, sums->square_sum);
+}
+
 static keepfit_status write_note(struct memory *memory, keepfit_fit *fit, struct text *text, bool instead)
 {
     keepfit_status status = KEEPFIT_NO_MEMORY;
@@ -221,7 +237,7 @@ static keepfit_status write_note(struct memory *memory, keepfit_fit *fit, struct
 }
 
 struct remembered *memory_announce(struct memory *memory, keepfit_fit *fit, const char *key, uint64_t digest,
-                                   uint64_t count, keepfit_status *status)
+                                   uint64_t count, const struct validation *then, keepfit_status *status)
 {
     struct text text = {0};
     struct remembered *entry = memory_find(memory, key);
@@ -231,6 +247,8 @@ struct remembered *memory_announce(struct memory *memory, keepfit_fit *fit, cons
     if (!entry)
         return NULL;
     write_key(&text, 'A', entry);
+    if (then)
+        write_validation(&text, then);
     *status = write_note(memory, fit, &text, false);
     return *status == KEEPFIT_OK ? entry : NULL;
 }
@@ -258,8 +276,7 @@ keepfit_status memory_gather(struct memory *memory, keepfit_fit *fit, bool now)
         write_key(&text, 'K', entry);
     for (const struct waiting *waiting = memory->oldest_row; waiting; waiting = waiting->newer)
         write_row(&text, waiting);
-    text_printf(&text, "V %" PRIu64 " %" PRIu64 " %.17g\n", memory->validation.count, memory->validation.wrong,
-                memory->validation.square_sum);
+    write_validation(&text, &memory->validation);
     return write_note(memory, fit, &text, true);
 }
 
@@ -269,7 +286,9 @@ keepfit_status memory_gather(struct memory *memory, keepfit_fit *fit, bool now)
 static void resolve(struct memory *memory, uint64_t points)
 {
     struct remembered *entry = memory->announced;
+    bool has_then = memory->has_then;
     memory->announced = NULL;
+    memory->has_then = false;
     if (!entry)
         return;
     uint64_t came = points - memory->announced_at, missing = entry->count - entry->done;
@@ -279,6 +298,8 @@ static void resolve(struct memory *memory, uint64_t points)
     if (taken)
         entry->last = memory->announced_at + taken;
     entry->done += taken;
+    if (has_then && entry->done == entry->count)
+        memory->validation = memory->then;
     if (entry->done == entry->count && strncmp(entry->key, "l:", 2) == 0 && memory_waiting(memory, entry->key + 2))
         memory_labelled(memory, memory_waiting(memory, entry->key + 2));
 }
@@ -334,10 +355,11 @@ static const char *read_row(struct memory *memory, const char *line, const char 
                : NULL;
 }
 
-static bool read_validation(struct memory *memory, const char *line, size_t length)
+static bool read_validation(struct memory *memory, const char *line, size_t length, bool then)
 {
     char *words = copy(line, length);
-    struct validation *sums = &memory->validation;
+    struct validation *sums = then ? &memory->then : &memory->validation;
+    memory->has_then = then;
     bool good =
         words && sscanf(words, "V %" SCNu64 " %" SCNu64 " %lf", &sums->count, &sums->wrong, &sums->square_sum) == 3;
     free(words);
@@ -347,18 +369,20 @@ static bool read_validation(struct memory *memory, const char *line, size_t leng
 static bool read_note(struct memory *memory, const keepfit_note *note)
 {
     const char *at = (const char *)note->bytes, *end = at + note->count;
+    bool announces = false;
     resolve(memory, note->points);
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop)
             return false;
         bool good = false;
+        announces = announces || *at == 'A';
         if (*at == 'A' || *at == 'K')
             good = read_key(memory, at, (size_t)(stop - at), note->points);
         else if (*at == 'W')
             good = (stop = read_row(memory, at, end)) != NULL;
         else if (*at == 'V')
-            good = read_validation(memory, at, (size_t)(stop - at));
+            good = read_validation(memory, at, (size_t)(stop - at), announces);
         if (!good)
             return false;
         at = stop + 1;

@@ -257,7 +257,10 @@ static const struct {
      "{\"type\":\"object\",\"required\":[\"points\",\"next\"],\"properties\":{\"points\":{\"type\":\"array\"},\"next\":"
      "{\"type\":[\"integer\",\"null\"]}}}"},
     {"Model", "{\"type\":\"object\"}"},
-    {"Report", "{\"type\":\"object\",\"required\":[\"stage\",\"points\",\"bound\"]}"},
+    {"Report",
+     "{\"type\":\"object\",\"required\":[\"stage\",\"points\",\"bound\",\"late\"],\"properties\":{\"late\":{\"type\":"
+     "\"object\",\"required\":[\"count\",\"error\"],\"additionalProperties\":false,\"properties\":{\"count\":{"
+     "\"type\":\"integer\"},\"error\":{\"type\":[\"number\",\"null\"]}}}}}"},
     {"Inference", "{\"type\":\"object\",\"required\":[\"inputs\"]}"},
     {"Inferred", "{\"type\":\"object\",\"required\":[\"model_name\",\"outputs\"]}"},
     {"Invocation", "{\"type\":\"object\"}"},

@@ -25,6 +25,11 @@
 
 /* ---- models as they are now ---- */
 
+struct validation { /* of predictions that were given before their labels came */
+    uint64_t count, wrong;
+    double square_sum; /* where the loss is for numbers */
+};
+
 /* Never changed once it is there; the last user frees it. */
 struct current {
     atomic_uint users;
@@ -36,6 +41,7 @@ struct current {
     keepfit_validation validation;
     uint64_t calibration_count[PARTS_MOST]; /* what its pointers lead to */
     double predicted[PARTS_MOST], happened[PARTS_MOST];
+    struct validation late;
     struct shown_row shown;
     struct current *measured; /* whose model has the newest standard errors; NULL: there are none */
 };
@@ -49,6 +55,7 @@ struct trained {
     keepfit_fit *fit;                  /* the learner's alone */
     bool timed;                        /* weights fade, or points leave, with time */
     double latest;                     /* the newest point's time */
+    struct validation late;            /* the learner's alone */
     pthread_mutex_t lock;              /* of the next: held for a few instructions only */
     struct current *current;
     struct current *measured; /* as above; the learner's alone */
@@ -245,11 +252,6 @@ struct waiting { /* a row that was predicted, and waits for its label */
     struct waiting *older, *newer, *chain;
 };
 
-struct validation { /* of predictions whose labels came later */
-    uint64_t count, wrong;
-    double square_sum;
-};
-
 struct memory *memory_create(const struct limits *limits);
 void memory_free(struct memory *memory);
 /* Takes over the notes of a fit that has been created on its journal. */
@@ -257,9 +259,12 @@ keepfit_status memory_recall(struct memory *memory, keepfit_fit *fit);
 /* Writes all that is still needed as one note instead of all earlier ones, if they have become many, or `now`. */
 keepfit_status memory_gather(struct memory *memory, keepfit_fit *fit, bool now);
 struct remembered *memory_find(struct memory *memory, const char *key);
-/* The points of a request come now; what is known of its key already goes on. NULL: it failed, *status says how. */
+/* The points of a request come now; what is known of its key already goes on. `then` (or NULL) is the validation once they are in.
+ * NULL: it failed, *status says how. */
 struct remembered *memory_announce(struct memory *memory, keepfit_fit *fit, const char *key, uint64_t digest,
-                                   uint64_t count, keepfit_status *status);
+                                   uint64_t count, const struct validation *then, keepfit_status *status);
+/* A row waits again under the id of a label that has come: that label is forgotten. */
+void memory_again(struct memory *memory, const char *key, uint64_t digest);
 struct waiting *memory_waiting(struct memory *memory, const char *id);
 keepfit_status memory_wait(struct memory *memory, keepfit_fit *fit, const char *id, const char *row, size_t row_count,
                            const char *prediction, size_t prediction_count);

@@ -162,6 +162,15 @@ static void write_weights(struct text *text, const struct current *current)
     text_put(text, "]");
 }
 
+/* Share of wrong classes, or root mean squared error, of predictions whose labels came later; NaN: there are none. */
+static double late_error(const struct service *service, const struct validation *late)
+{
+    const char *loss = keepfit_options_get(service->models[0].options, "loss");
+    double count = (double)late->count;
+    return keepfit_loss_traits(loss) & KEEPFIT_LOSS_NUMBERS ? sqrt(late->square_sum / count)
+                                                            : (double)late->wrong / count;
+}
+
 static void write_settings(struct text *text, const struct service *service, const struct current *current)
 {
     const struct trained *trained = &service->models[0];
@@ -181,6 +190,9 @@ static void write_settings(struct text *text, const struct service *service, con
     write_names(text, "classes", current->schema.class_name, current->schema.classes);
     pair(text, "started", service->began);
     pair(text, "waiting_labels", (double)counted(&service->counters.waiting));
+    text_printf(text, ",\"late\":{\"count\":%" PRIu64, current->late.count);
+    pair(text, "error", late_error(service, &current->late));
+    text_put(text, "}");
     shown_example(text, current);
     past_write_history(service->past, text);
 }
@@ -332,6 +344,10 @@ bool tell_metrics(struct exchange *exchange)
                report->validation_loss);
         metric(text, "validation_error", "gauge", "Share of wrong labels, or root mean squared error.",
                report->validation_error);
+        metric(text, "late_labels", "gauge", "Labels that came after their prediction, before the start, too.",
+               (double)current->late.count);
+        metric(text, "late_error", "gauge", "The same as validation_error, of the predictions given before them.",
+               late_error(service, &current->late));
     }
     current_leave(current);
     return tell(exchange, 200, "text/plain; version=0.0.4; charset=utf-8");

@@ -275,6 +275,46 @@ def case_labels_that_come_later(keepfit, folder):
     assert model == trained(keepfit, folder, "labels.svm", text, *LOGISTIC)
 
 
+def case_what_came_of_earlier_predictions(keepfit, folder):
+    """Labels are held against what was predicted then, though the model has gone on, and none is lost or counted twice by a kill."""
+    data = rows(60)
+    ways = {"logistic": (lambda v, t: ["b\u00e9", "a"][t], lambda pairs: sum(p != t for p, t in pairs) / len(pairs)),
+            "squared": (lambda v, t: v[0] + t, lambda pairs: (sum((p - t) ** 2 for p, t in pairs) / len(pairs)) ** 0.5)}
+    for loss, (target, error) in ways.items():
+        place = os.path.join(folder, loss)
+        os.mkdir(place)
+        with Service(keepfit, place, "--loss", loss, "--epsilon", "1e-3") as service:
+            assert service.ask("GET", "/v1/report")[2]["late"] == {"count": 0, "error": None}
+            assert service.push([{"features": v, "target": target(v, t)} for v, t in data[:6]])[0] == 200
+            asked = [{"features": v, "id": "p%d" % k} for k, (v, _) in enumerate(data[6:30])]
+            given = [one["prediction"] for one in service.predict(asked)[2]]
+            assert service.push([{"features": [-x for x in v], "target": target(v, t)} for v, t in data[30:]])[0] == 200
+            now = [one["prediction"] for one in service.predict([{"features": one["features"]} for one in asked])[2]]
+            pairs = [(p, target(v, t)) for p, (v, t) in zip(given, data[6:30])]
+            assert error(pairs) != error([(p, t) for p, (_, t) in zip(now, pairs)]), "the case would show nothing"
+            for begin in range(0, 24, 6):
+                labels = [{"id": "p%d" % k, "target": pairs[k][1]} for k in range(begin, begin + 6)]
+                for _ in range(2):  # the second time they are known
+                    assert service.ask("POST", "/v1/labels", labels)[0] == 200
+                if begin == 12:
+                    assert service.stop() == 0
+                else:
+                    service.kill()
+                service.start()
+                late = service.ask("GET", "/v1/report")[2]["late"]
+                assert late["count"] == begin + 6 and abs(late["error"] - error(pairs[:begin + 6])) < 1e-12, (late, begin)
+            points = service.ask("GET", "/v1/report")[2]["points"]
+            again = service.predict({"features": asked[0]["features"], "id": "p0"})[2]["prediction"]
+            status, _, answer = service.ask("POST", "/v1/labels", {"id": "p0", "target": pairs[1][1]})
+            assert status == 200 and answer["last"] == 61, answer
+            pairs.append((again, pairs[1][1]))
+            report = service.ask("GET", "/v1/report")[2]
+            assert report["late"]["count"] == 25 and abs(report["late"]["error"] - error(pairs)) < 1e-12, report["late"]
+            assert report["points"] == points, "the point of the id has taken the place of the earlier one"
+            told = dict(line.rsplit(" ", 1) for line in service.ask("GET", "/metrics")[2].decode().splitlines() if line[0] != "#")
+            assert float(told["keepfit_late_labels"]) == 25 and float(told["keepfit_late_error"]) == report["late"]["error"]
+
+
 def matches(schema, value, schemas):
     """A few words of JSON Schema, those that the document has."""
     if "$ref" in schema:
