@@ -124,8 +124,7 @@ static bool read_list(struct reading *reading)
     return !json->wrong[0];
 }
 
-/* A value as it stands there, on one line. */
-static void copy_value(struct text *lines, const char *from, const char *to)
+void rows_put_value(struct text *lines, const char *from, const char *to)
 {
     size_t begin = lines->count;
     text_add(lines, from, (size_t)(to - from));
@@ -141,7 +140,7 @@ static void add_member(struct reading *reading, const char *name, size_t length,
         text_put(lines, ",");
     text_string_of(lines, name, length);
     text_put(lines, ":");
-    copy_value(lines, from, to);
+    rows_put_value(lines, from, to);
 }
 
 static bool read_names(struct reading *reading)

@@ -50,6 +50,8 @@ bool rows_read(struct rows *rows, const char *bytes, size_t count, const struct 
 /* JSON lines. *plain: they are not of this form, but rows of a table as files have them; nothing has been read. */
 bool rows_read_lines(struct rows *rows, const char *bytes, size_t count, const struct rows_wanted *wanted, bool *plain,
                      struct trouble *trouble);
+/* A JSON value as it stands there, on one line. */
+void rows_put_value(struct text *lines, const char *from, const char *to);
 /* Row by row, number by number. False: out of memory. */
 bool rows_begin(struct rows *rows);
 bool rows_add_value(struct rows *rows, double value);

@@ -153,7 +153,7 @@ static const struct route routes[] = {
      .scope = SCOPE_READ,
      .place = PLACE_HERE,
      .here = neighbour_invoke,
-     .summary = "As MLflow asks: inputs, instances or dataframe_split.",
+     .summary = "As MLflow asks: inputs, instances, dataframe_split or dataframe_records.",
      .body = "Invocation",
      .answer = "Invoked"},
 };
@@ -263,7 +263,9 @@ static const struct {
      "\"type\":\"integer\"},\"error\":{\"type\":[\"number\",\"null\"]}}}}}"},
     {"Inference", "{\"type\":\"object\",\"required\":[\"inputs\"]}"},
     {"Inferred", "{\"type\":\"object\",\"required\":[\"model_name\",\"outputs\"]}"},
-    {"Invocation", "{\"type\":\"object\"}"},
+    {"Invocation",
+     "{\"type\":\"object\",\"oneOf\":[{\"required\":[\"inputs\"]},{\"required\":[\"instances\"]},{\"required\":["
+     "\"dataframe_split\"]},{\"required\":[\"dataframe_records\"]}]}"},
     {"Invoked", "{\"type\":\"object\",\"required\":[\"predictions\"]}"},
     {"Error",
      "{\"type\":\"object\",\"required\":[\"error\"],\"properties\":{\"error\":{\"type\":\"object\",\"required\":["

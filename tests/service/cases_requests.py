@@ -449,6 +449,19 @@ def case_neighbours_protocols(keepfit, folder):
                 status, _, answer = service.ask("POST", "/invocations", table)
                 assert status == 200 and answer["predictions"] == own, answer
                 assert service.ask("POST", "/invocations", {"dataframe_split": {"columns": NAMES[:2], "data": values}})[0] == 400
+                records = [one["features"] for one in points[:5]]
+                turned = [dict(reversed(one.items())) for one in records]
+                for body in ({"dataframe_records": records}, json.dumps({"params": {}, "dataframe_records": turned}, indent=2)):
+                    status, _, answer = service.ask("POST", "/invocations", body)
+                    assert status == 200 and answer == {"predictions": own}, answer
+                without = {"hour": 1.5}  # a name that is missing is a missing value, as in the service's own requests
+                wanted = service.predict({"features": without})[2]["prediction"]
+                assert service.ask("POST", "/invocations", {"dataframe_records": [without]})[2] == {"predictions": [wanted]}
+                for wrong in ([], {}, [[1]], [1], [dict(records[0], hour="x y")], [dict(records[0], nobody=1)], records[0],
+                              '{"dataframe_records":[{"hour":1,"hour":1}]}', '{"dataframe_records":[{"hour":1,}]}',
+                              '{"dataframe_records":[{"hour":1}],"dataframe_records":[{"hour":1}]}'):
+                    body = wrong if isinstance(wrong, str) else {"dataframe_records": wrong}
+                    assert service.ask("POST", "/invocations", body)[0] in (400, 422), wrong
                 continue
             for body in ({"inputs": values}, {"instances": values, "params": {"a": [1]}}):
                 status, _, answer = service.ask("POST", "/invocations", body)
