@@ -88,6 +88,17 @@ int socket_listen(const char *address, char name[SOCKET_NAME], bool *open)
     return file < 0 ? fail_with(name, address) : tell(file, name, open);
 }
 
+/* Whether somebody listens there. */
+static bool is_alive(const struct sockaddr_un *address)
+{
+    int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool alive =
+        file >= 0 && (connect(file, (const struct sockaddr *)address, sizeof *address) == 0 || errno == EAGAIN);
+    if (file >= 0)
+        close(file);
+    return alive;
+}
+
 int socket_listen_unix(const char *path, char name[SOCKET_NAME])
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -98,8 +109,13 @@ int socket_listen_unix(const char *path, char name[SOCKET_NAME])
         return -1;
     }
     strcpy(address.sun_path, path);
-    if (lstat(path, &about) == 0 && S_ISSOCK(about.st_mode))
+    if (lstat(path, &about) == 0 && S_ISSOCK(about.st_mode)) {
+        if (is_alive(&address)) {
+            snprintf(name, SOCKET_NAME, "%.100s: another process listens there", path);
+            return -1;
+        }
         unlink(path); /* one that was left behind */
+    }
     struct addrinfo at = {.ai_family = AF_UNIX,
                           .ai_socktype = SOCK_STREAM,
                           .ai_addr = (struct sockaddr *)&address,

@@ -1,7 +1,11 @@
 """What must hold over crashes: what was acknowledged is there once, nothing twice, and the model is that of a run never broken."""
+import http.client
 import os
 import random
 import signal
+import socket
+import stat
+import subprocess
 import threading
 import time
 
@@ -167,3 +171,56 @@ def case_hangup_reads_anew(keepfit, folder):
         service.await_line("the old tokens stay")
         assert service.ask("GET", "/v1/report", Authorization="Bearer other-token-of-all")[0] == 200
     assert not os.path.exists(log)
+
+
+class Wire(http.client.HTTPConnection):
+    """HTTP over a socket that is a file."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(30)
+        self.sock.connect(self.path)
+
+
+def case_a_socket_that_is_a_file(keepfit, folder):
+    """The same service by --unix: for owner and group alone, gone after an end in order, taken over after a kill, never from another."""
+    path = os.path.join(folder, "here")
+    with Service(keepfit, folder, *LOGISTIC, "--unix", path) as service:
+        assert "listening on unix:" + path in service.logged()
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o660
+        wire = Wire(path)
+        status, _, answer = service.ask("POST", "/v1/points", as_points(rows(20)), connection=wire)
+        assert status == 200 and answer["last"] == 20, answer
+        assert service.ask("GET", "/v1/model", connection=wire)[2] == service.ask("GET", "/v1/model")[2]
+        other = os.path.join(folder, "other")
+
+        def refused(words, journal=other):
+            done = subprocess.run([keepfit, "serve", "--journal", journal, "--unix", words], capture_output=True, text=True, timeout=30)
+            assert done.returncode not in (0, None), done
+            return done.stderr
+        assert "another process listens there" in refused(path)
+        assert service.ask("GET", "/livez", connection=Wire(path))[0] == 200, "the one that was there is there"
+        with open(other + ".txt", "w", encoding="utf-8") as file:
+            file.write("a file")
+        assert other + ".txt" in refused(other + ".txt") and open(other + ".txt", encoding="utf-8").read() == "a file"
+        assert "at most 107 bytes" in refused(os.path.join(folder, "x" * 200))
+        assert refused(os.path.join(folder, "none", "here"))
+        wire.close()
+        service.kill()
+        assert os.path.exists(path)
+        service.start()
+        assert service.ask("GET", "/v1/report", connection=Wire(path))[2]["stage"] == 20
+        assert service.stop() == 0 and not os.path.exists(path)
+    alone = subprocess.Popen([keepfit, "serve", "--journal", service.journal, *LOGISTIC, "--unix", path], stderr=subprocess.PIPE, text=True)
+    try:
+        while '"ready"' not in (line := alone.stderr.readline()):
+            assert line, "it has ended"
+        assert Service.ask(service, "GET", "/v1/report", connection=Wire(path))[2]["stage"] == 20
+    finally:
+        alone.terminate()
+        alone.communicate(timeout=60)
+    assert alone.returncode == 0 and not os.path.exists(path)
