@@ -98,7 +98,9 @@ static int run_race(struct work *work, struct race *race, keepfit_fit *fit, cons
     keepfit_point point;
     uint64_t stage = 0, counted = 0;
     while (race->done < comparison->stage_count && keepfit_stream_next(stream, &point) == KEEPFIT_OK) {
-        keepfit_status status = keepfit_fit_push(fit, &point);
+        keepfit_mark mark = {.struct_size = sizeof mark};
+        keepfit_stream_mark(stream, &mark);
+        keepfit_status status = keepfit_fit_push_marked(fit, &point, &mark);
         if (status == KEEPFIT_DATA && comparison->skip) {
             race->refused++;
             continue;

@@ -168,6 +168,19 @@ static int another_point(const struct training *training, uint64_t number)
                 info.name, (unsigned long long)info.line, (unsigned long long)number);
 }
 
+/* Whether the stream's point has the key and the time of that one; what has left is not compared. */
+static bool has_same_mark(const struct training *training, uint64_t number)
+{
+    keepfit_mark here = {.struct_size = sizeof here}, there = {.struct_size = sizeof there};
+    uint64_t index;
+    keepfit_stream_mark(training->stream, &here);
+    if (!keepfit_fit_find(training->fit, number, &index) ||
+        keepfit_fit_mark(training->fit, index, &there) != KEEPFIT_OK)
+        return true;
+    bool key = here.key && there.key ? strcmp(here.key, there.key) == 0 : here.key == there.key;
+    return key && (isnan(there.time) || there.time == here.time);
+}
+
 /* Passes over the points that the journal already has, each compared; what the fit would not take at that time is not
  * among them. Returns the library's status of the stream. */
 static keepfit_status pass_over(struct training *training, uint64_t resumed, int *code)
@@ -180,7 +193,8 @@ static keepfit_status pass_over(struct training *training, uint64_t resumed, int
         if (status != KEEPFIT_OK)
             break;
         columns_see(&training->columns, &point.row);
-        bool same = keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DIFFERENT;
+        bool same =
+            keepfit_fit_compare(training->fit, number, &point) != KEEPFIT_DIFFERENT && has_same_mark(training, number);
         if (same) {
             trace_due(&training->plan, number++);
         } else if (training->skip) {
@@ -209,7 +223,9 @@ static keepfit_status push(struct training *training, const keepfit_point *point
     keepfit_schema schema = {.struct_size = sizeof schema};
     keepfit_stream_schema(training->stream, &schema);
     keepfit_status status = schema.classes + schema.features == training->named ? KEEPFIT_OK : pass_names(training);
-    return status == KEEPFIT_OK ? keepfit_fit_push(training->fit, point) : status;
+    keepfit_mark mark = {.struct_size = sizeof mark};
+    keepfit_stream_mark(training->stream, &mark);
+    return status == KEEPFIT_OK ? keepfit_fit_push_marked(training->fit, point, &mark) : status;
 }
 
 static int push_all(struct training *training)

@@ -543,6 +543,8 @@ KEEPFIT_API keepfit_status keepfit_stream_next(keepfit_stream *stream, keepfit_p
  * false also at the end and on failure. (A stream that has been read into
  * memory has no bad rows any more.) */
 KEEPFIT_API keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *point, bool *skipped);
+/* What the last point has besides, where the options key or time name a column of a table; valid as long as the point. */
+KEEPFIT_API void keepfit_stream_mark(const keepfit_stream *stream, keepfit_mark *mark);
 /* Calls `call` each time before the stream waits for input that is not there yet: the time to flush what was made of the rows so far.
  * Never for regular files. NULL: nothing. The context must last as long as the stream. */
 KEEPFIT_API void keepfit_stream_before_waiting(keepfit_stream *stream, void (*call)(void *context), void *context);

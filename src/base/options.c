@@ -150,6 +150,12 @@ static const struct kf_option_row table[] = {
     TEXT("targets", "FILE", "", "data", targets, "Targets in a file of their own (npy and idx)."),
     TEXT("weight-column", "COLUMN", "", "data", weights,
          "CSV column that holds the points' weights, by name or number from 1."),
+    TEXT("key", "COLUMN", "", "data", key,
+         "Column of a table (CSV, JSON lines) that rows are known by: a row takes the place of the one that came with "
+         "the same key, and the column is no feature."),
+    TEXT("time", "COLUMN", "", "data", time,
+         "Column of a table that says when rows came (ISO 8601 or Unix seconds), by which a half-life or a window that "
+         "is a span of time goes."),
     TEXT("delimiter", "C", "", "data", delimiter, "CSV delimiter: one character, or 'tab'; default: recognised."),
     TEXT("ignore", "A,B", "", "data", ignore, "Columns to leave out of a table with names, separated by commas."),
     TEXT("columns", "A,B", "", "data", columns, "Columns to take, and no others but target and weight."),

@@ -51,6 +51,7 @@ struct keepfit_options {
     uint64_t max_features;
     int header;
     char *target, *targets, *weights, *delimiter;
+    char *key, *time;
     char *ignore, *columns, *type, *cross;
     int missing;
     uint64_t hash;

@@ -9,14 +9,14 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-#define LINE_MOST 512
+#define LINE_MOST 4096
 
 static bool is_remembered(const keepfit_option *option)
 {
     if (strcmp(option->key, "threads") == 0)
         return false; /* the result is the same for any number */
     return strcmp(option->group, "problem") == 0 || strcmp(option->group, "method") == 0 ||
-           strcmp(option->key, "scale") == 0;
+           strcmp(option->key, "scale") == 0 || strcmp(option->key, "key") == 0 || strcmp(option->key, "time") == 0;
 }
 
 char *kf_settings_write(const keepfit_options *options, uint64_t base, const char *objective)

@@ -58,8 +58,9 @@ keepfit_status kf_fade_suits(const keepfit_fit *fit, const struct kf_mark *mark,
                              keepfit_error *error)
 {
     if (kf_fit_is_timed(fit) && !isfinite(mark->time))
-        return kf_fail(error, KEEPFIT_DATA, "the point has no time, by which {%s=%s} goes", goes_by_time(fit),
-                       keepfit_options_get(fit->options, goes_by_time(fit)));
+        return kf_fail(error, KEEPFIT_DATA,
+                       "the point has no time, by which {%s=%s} goes ({time=COLUMN} names a table's)",
+                       goes_by_time(fit), keepfit_options_get(fit->options, goes_by_time(fit)));
     if (kf_fit_is_timed(fit) && mark->time < latest)
         return kf_fail(error, KEEPFIT_DATA,
                        "the point's time is %.17g s before that of the point before it, and {%s=%s} goes by time: sort "

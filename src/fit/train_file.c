@@ -8,7 +8,9 @@ static keepfit_status push(keepfit_stream *stream, keepfit_fit *fit, const keepf
     size_t names = schema.classes + schema.features;
     keepfit_status status = names == *named ? KEEPFIT_OK : keepfit_fit_name(fit, &schema);
     *named = names;
-    return status == KEEPFIT_OK ? keepfit_fit_push(fit, point) : status;
+    keepfit_mark mark = {.struct_size = sizeof mark};
+    keepfit_stream_mark(stream, &mark);
+    return status == KEEPFIT_OK ? keepfit_fit_push_marked(fit, point, &mark) : status;
 }
 
 /* Pushes the stream's points until it ends. */
@@ -36,7 +38,7 @@ keepfit_status keepfit_train_file(const char *path, const keepfit_options *optio
     keepfit_model *made = NULL;
     keepfit_status status = keepfit_fit_create(options, &fit, error);
     if (status == KEEPFIT_OK)
-        status = keepfit_stream_open_for_fit(path, options, fit, &stream, error);
+        status = keepfit_stream_open_for_fit(path, keepfit_fit_options(fit), fit, &stream, error);
     if (status == KEEPFIT_OK)
         status = push_all(stream, fit, error);
     if (status == KEEPFIT_OK && (status = keepfit_fit_model(fit, &made)) != KEEPFIT_OK && error)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "stream/marks.h"
 
 #define BATCHES 3
 #define BATCH_POINTS 512
@@ -13,6 +14,7 @@
 
 struct batch {
     struct kf_points points;
+    struct kf_marks marks;                         /* where they have any */
     struct kf_progress progress[BATCH_POINTS + 1]; /* with each point, and with what follows the last */
     keepfit_status end;                            /* what that is; KEEPFIT_OK: more */
     keepfit_error error;
@@ -40,10 +42,15 @@ static void fill(struct kf_ahead *ahead, struct batch *batch)
 {
     struct kf_points *points = &batch->points;
     kf_points_clear(points);
+    kf_marks_clear(&batch->marks);
     batch->end = KEEPFIT_OK;
     while (points->count < BATCH_POINTS && points->entries < BATCH_ENTRIES) {
         keepfit_point point;
+        const struct kf_progress *progress = &batch->progress[points->count];
         batch->end = ahead->pull(ahead->context, &point, &batch->progress[points->count], &batch->error);
+        bool marked = batch->end == KEEPFIT_OK && progress->marked;
+        if (marked && !kf_marks_append(&batch->marks, progress->key, progress->time))
+            batch->end = kf_fail_memory(&batch->error);
         if (batch->end == KEEPFIT_OK && !kf_points_append(points, &point, NULL))
             batch->end = kf_fail_memory(&batch->error);
         if (batch->end != KEEPFIT_OK)
@@ -99,8 +106,10 @@ void kf_ahead_stop(struct kf_ahead *ahead)
     pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
     pthread_join(ahead->thread, NULL);
-    for (size_t k = 0; k < BATCHES; k++)
+    for (size_t k = 0; k < BATCHES; k++) {
         kf_points_free(&ahead->batch[k].points);
+        kf_marks_free(&ahead->batch[k].marks);
+    }
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->lock);
     free(ahead);
@@ -133,6 +142,7 @@ keepfit_status kf_ahead_next(struct kf_ahead *ahead, keepfit_point *point, struc
         kf_error_give(error, &batch->error);
         return batch->end;
     }
+    kf_marks_show(&batch->marks, ahead->position, &progress->key, &progress->time);
     const struct kf_place *place = &batch->points.place[ahead->position];
     *point = (keepfit_point){.row = kf_points_row(&batch->points, ahead->position),
                              .target = place->target,

@@ -14,7 +14,10 @@ struct kf_progress {
     size_t classes;              /* that have names so far */
     size_t features;             /* of a table with types, so far */
     uint64_t unseen, collisions; /* likewise (recipe.h) */
-    bool bad;                    /* a bad row that is skipped stood there; the point is nothing */
+    bool marked;                 /* rows have keys or times: */
+    const char *key;             /* NULL: none */
+    double time;
+    bool bad; /* a bad row that is skipped stood there; the point is nothing */
     struct kf_cut cut;
     bool empty; /* it ended before the first point */
 };

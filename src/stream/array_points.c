@@ -20,7 +20,10 @@ keepfit_status kf_table_open(struct kf_table *table, struct kf_input *input, con
         return kf_fail(error, KEEPFIT_USAGE, "{target} and {targets} exclude each other");
     const unsigned char *bytes;
     size_t count;
-    keepfit_status status = kf_source_peek(input->source, MAGIC_BYTES, &bytes, &count, error);
+    keepfit_status status = kf_refuse_marks(options, error);
+    if (status != KEEPFIT_OK)
+        return status;
+    status = kf_source_peek(input->source, MAGIC_BYTES, &bytes, &count, error);
     if (status != KEEPFIT_OK)
         return status;
     if (!format->recognises(bytes, count))

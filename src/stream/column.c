@@ -280,7 +280,7 @@ keepfit_status kf_columns_others(struct kf_columns *columns, const char *target,
 {
     const keepfit_schema *schema = input->wanted.schema;
     keepfit_status status = KEEPFIT_OK;
-    columns->target = columns->weight = KF_NO_COLUMN;
+    columns->target = columns->weight = columns->key = columns->time = KF_NO_COLUMN;
     columns->features = 0;
     if (!columns->feature && columns->count &&
         !(columns->feature = kf_allocate(columns->count, sizeof *columns->feature)))

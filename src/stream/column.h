@@ -12,6 +12,7 @@ struct kf_columns {
     size_t count, capacity;
     char **name;           /* NULL: they have none */
     size_t target, weight; /* from 0, or KF_NO_COLUMN */
+    size_t key, time;      /* likewise; the time's may be a feature, too */
     size_t *feature;       /* [count] which one it is; KF_NO_COLUMN: none */
     size_t features;       /* of a row */
     bool *left_out;        /* [count] of a table with types: it is ignored; NULL: none is */
@@ -34,6 +35,9 @@ keepfit_status kf_columns_choose(struct kf_columns *columns, const char *target,
 keepfit_status kf_columns_others(struct kf_columns *columns, const char *target, const char *weight,
                                  struct kf_input *input, keepfit_error *error);
 keepfit_status kf_columns_features(struct kf_columns *columns, bool said, struct kf_input *input, keepfit_error *error);
+
+/* Chooses key and time, where the options name them: of a table with types, after target and weight (marks.c). */
+keepfit_status kf_columns_marks(struct kf_columns *columns, struct kf_input *input, keepfit_error *error);
 
 /* By name if one is called so, otherwise by number from 1; `option` is for the message. */
 keepfit_status kf_columns_look_up(const struct kf_columns *columns, const char *option, const char *text,

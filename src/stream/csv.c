@@ -218,22 +218,10 @@ static keepfit_status read_target(struct kf_csv *reader, const struct kf_line *l
     return read_cell(reader, line, cell, column, value, error);
 }
 
-/* A cell that is no feature: the target, the weight, or nothing. */
-static keepfit_status take_other(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
-                                 size_t column, keepfit_point *point, keepfit_error *error)
-{
-    if (column == reader->columns.weight)
-        return read_cell(reader, line, cell, column, &point->weight, error);
-    if (column == reader->columns.target && reader->input->wanted.targets)
-        return read_target(reader, line, cell, column, &point->target, error);
-    return KEEPFIT_OK;
-}
-
 /* Notes the cell for the recipe. A doubled quote is one. */
 static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
-                                size_t place, keepfit_error *error)
+                                struct kf_content *noted, keepfit_error *error)
 {
-    struct kf_content *noted = &reader->table.cell[place];
     *noted = (struct kf_content){cell->start, cell->text, cell->end, NULL};
     if (!cell->doubled)
         return KEEPFIT_OK;
@@ -250,6 +238,21 @@ static keepfit_status note_cell(struct kf_csv *reader, const struct kf_line *lin
     return KEEPFIT_OK;
 }
 
+/* A cell that is no feature: the target, the weight, the key, the time, or nothing. */
+static keepfit_status take_other(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
+                                 size_t column, keepfit_point *point, keepfit_error *error)
+{
+    if (column == reader->columns.weight)
+        return read_cell(reader, line, cell, column, &point->weight, error);
+    if (column == reader->columns.target && reader->input->wanted.targets)
+        return read_target(reader, line, cell, column, &point->target, error);
+    if (column == reader->columns.key)
+        return note_cell(reader, line, cell, &reader->table.key, error);
+    if (column == reader->columns.time)
+        return note_cell(reader, line, cell, &reader->table.time, error);
+    return KEEPFIT_OK;
+}
+
 keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *line, const struct kf_csv_cell *cell,
                                  size_t column, keepfit_point *point, keepfit_error *error)
 {
@@ -257,7 +260,7 @@ keepfit_status kf_csv_take_value(struct kf_csv *reader, const struct kf_line *li
     if (feature == KF_NO_COLUMN)
         return take_other(reader, line, cell, column, point, error);
     if (reader->typed)
-        return note_cell(reader, line, cell, feature, error);
+        return note_cell(reader, line, cell, &reader->table.cell[feature], error);
     return read_cell(reader, line, cell, column, &reader->value[feature], error);
 }
 

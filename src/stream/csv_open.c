@@ -282,13 +282,15 @@ static keepfit_status begin_columns(struct kf_csv *reader, keepfit_error *error)
         kf_columns_others(&reader->columns, input->options->target, input->options->weights, input, error);
     if (status != KEEPFIT_OK)
         return status;
+    if ((reader->typed || !known) && (status = kf_columns_marks(&reader->columns, input, error)) != KEEPFIT_OK)
+        return status;
     if (reader->typed)
         return kf_table_begin(&reader->table, &reader->columns, input, NULL, error);
     if (known && asked)
         return kf_fail_at(
             error, KEEPFIT_USAGE, input->name, 0, 0,
             "the columns are numbers without types, as the rows before were ({type}, {ignore}, {columns}, "
-            "{missing}, {hash} and {cross} are said when the first row is read)");
+            "{missing}, {hash}, {cross}, {key} and {time} are said when the first row is read)");
     return known ? kf_columns_features(&reader->columns, said, input, error) : choose_types(reader, asked, error);
 }
 

@@ -410,6 +410,7 @@ static keepfit_status next(void *state, keepfit_point *point, keepfit_error *err
     *point = (keepfit_point){.weight = 1};
     reader->row++;
     memset(table->cell, 0, (reader->rows.input->recipe->readable + 1) * sizeof *table->cell);
+    table->key = table->time = (struct kf_content){NULL};
     status = read_line(reader, &line, point, error);
     if (status == KEEPFIT_OK)
         status = check_others(reader, &line, error);
@@ -449,9 +450,11 @@ static keepfit_status take_known(struct jsonl *reader, keepfit_error *error)
     bool good = true;
     for (size_t k = 0; k < input->recipe->columns && good; k++)
         good = input->recipe->column[k].type.kind == KF_CROSS || add_known(columns, input->recipe->column[k].name);
-    good = good && add_known(columns, schema->target) && add_known(columns, schema->weight) &&
-           (!target || strcmp(target, "none") == 0 || add_known(columns, target)) &&
-           add_known(columns, input->options->weights);
+    good =
+        good && add_known(columns, schema->target) && add_known(columns, schema->weight) &&
+        (!target || strcmp(target, "none") == 0 || add_known(columns, target)) &&
+        add_known(columns, input->options->weights) &&
+        (input->wanted.fixed || (add_known(columns, input->options->key) && add_known(columns, input->options->time)));
     return good ? KEEPFIT_OK : kf_fail_memory(error);
 }
 
@@ -497,6 +500,8 @@ static keepfit_status begin_columns(struct jsonl *reader, bool known, keepfit_er
     if (status == KEEPFIT_OK && !known)
         status = check_target(reader, error);
     if (status == KEEPFIT_OK)
+        status = kf_columns_marks(columns, rows->input, error);
+    if (status == KEEPFIT_OK)
         status = kf_table_begin(&rows->table, columns, rows->input, known ? NULL : reader->sights, error);
     return status;
 }
@@ -506,7 +511,8 @@ static void mark_passed(struct jsonl *reader)
 {
     const struct kf_columns *columns = &reader->rows.columns;
     for (size_t k = 0; k < columns->count; k++)
-        reader->passed[k] = columns->feature[k] == KF_NO_COLUMN && k != columns->target && k != columns->weight;
+        reader->passed[k] = columns->feature[k] == KF_NO_COLUMN && k != columns->target && k != columns->weight &&
+                            k != columns->key && k != columns->time;
 }
 
 static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *error)

@@ -253,6 +253,9 @@ static keepfit_status begin(void *state, struct kf_input *input, keepfit_error *
                        options->targets ? "targets" : "weight-column");
     if (options->target && strcmp(options->target, "none") != 0)
         return kf_fail(error, KEEPFIT_USAGE, "{target} is not for LIBSVM files, whose labels stand first in each line");
+    keepfit_status status = kf_refuse_marks(options, error);
+    if (status != KEEPFIT_OK)
+        return status;
     reader->input = input;
     reader->first = options->zero_based ? 0 : 1;
     reader->last = options->max_features - 1 + reader->first;

@@ -19,6 +19,7 @@ bool kf_kept_append(struct kf_kept *kept, const keepfit_point *point, uint64_t l
 void kf_kept_free(struct kf_kept *kept)
 {
     kf_points_free(&kept->points);
+    kf_marks_free(&kept->marks);
     free(kept->line);
     *kept = (struct kf_kept){0};
 }
@@ -40,7 +41,7 @@ static size_t *draw_order(size_t count, uint64_t seed)
     return order;
 }
 
-static size_t row_number(const struct kf_plan *plan, size_t j)
+size_t kf_plan_row(const struct kf_plan *plan, size_t j)
 {
     return plan->order ? plan->order[j] : j;
 }
@@ -50,7 +51,7 @@ static size_t largest_room(const struct kf_plan *plan, const struct kf_kept *kep
 {
     size_t most = 0;
     for (size_t j = 0; j < plan->used; j++) {
-        keepfit_row row = kf_points_row(&kept->points, row_number(plan, j));
+        keepfit_row row = kf_points_row(&kept->points, kf_plan_row(plan, j));
         size_t room = kf_scaling_room(&plan->scaling, &row);
         most = room > most ? room : most;
     }
@@ -86,7 +87,7 @@ void kf_plan_point(const struct kf_plan *plan, const struct kf_kept *kept, size_
                    uint64_t *line)
 {
     assert(j < plan->used);
-    size_t k = row_number(plan, j);
+    size_t k = kf_plan_row(plan, j);
     keepfit_row row = kf_points_row(&kept->points, k);
     *point = (keepfit_point){
         .row = kf_scaling_apply(&plan->scaling, &row, plan->value),

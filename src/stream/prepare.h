@@ -9,12 +9,14 @@
 #ifndef KF_PREPARE_H
 #define KF_PREPARE_H
 
+#include "stream/marks.h"
 #include "stream/scaling.h"
 
 struct kf_kept {
     struct kf_points points;
     uint64_t *line; /* where each stood */
     size_t line_capacity;
+    struct kf_marks marks; /* where they have any */
 };
 
 bool kf_kept_append(struct kf_kept *kept, const keepfit_point *point, uint64_t line);
@@ -32,6 +34,8 @@ keepfit_status kf_plan_make(struct kf_plan *plan, const struct kf_kept *kept, co
                             uint64_t seed, keepfit_error *error);
 void kf_plan_free(struct kf_plan *plan);
 
+/* Which of the rows kept is point j of the plan. */
+size_t kf_plan_row(const struct kf_plan *plan, size_t j);
 /* Point j of the plan, scaled, valid until the next call; *line is where it stood. */
 void kf_plan_point(const struct kf_plan *plan, const struct kf_kept *kept, size_t j, keepfit_point *point,
                    uint64_t *line);

@@ -43,7 +43,11 @@ struct kf_input {
     uint64_t line;          /* set by next: where the point or the failure stood */
     struct kf_cut cut;      /* likewise: a last line without a newline */
     bool bad_row;           /* likewise: the failure concerns this row alone, the next one can still be read */
-    bool passed;            /* likewise, beside it: and it is passed over, whatever on-error says */
+    bool marked;            /* set by open: rows have keys or times, which next sets: */
+    const char *key;        /* NULL: none */
+    double time;
+    char key_text[KEEPFIT_KEY_MOST + 1];
+    bool passed; /* likewise, beside it: and it is passed over, whatever on-error says */
 };
 
 struct kf_reader {
@@ -62,6 +66,9 @@ struct kf_reader {
 };
 
 extern const struct kf_reader kf_reader_libsvm, kf_reader_csv, kf_reader_jsonl, kf_reader_npy, kf_reader_idx;
+
+/* KEEPFIT_USAGE: key or time are named, for a format without columns. */
+keepfit_status kf_refuse_marks(const keepfit_options *options, keepfit_error *error);
 
 /* A failure of one row, at the byte `at` of a line. */
 #define KF_FAIL_ROW(input, place, at, error, ...)                                                                      \

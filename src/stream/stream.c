@@ -4,6 +4,7 @@
  * Once a stream has failed, it fails the same way again. */
 #include "stream/stream.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ struct keepfit_stream {
     bool ended;  /* the reader has no more */
     bool empty;  /* and had none */
     uint64_t given, skipped, line;
+    const char *key; /* of the last point; NULL: none */
+    double time;     /* NaN: not known */
     struct kf_cut cut;
     uint64_t unseen, collisions;
     uint64_t wide;  /* rows that were skipped since they have features that the model does not have */
@@ -143,6 +146,9 @@ static keepfit_status pull(void *context, keepfit_point *point, struct kf_progre
         status = fail_empty(stream, error);
     }
     stream->reading.line = stream->input.line;
+    stream->reading.marked = stream->input.marked;
+    stream->reading.key = bad || !stream->input.marked ? NULL : stream->input.key;
+    stream->reading.time = bad || !stream->input.marked ? NAN : stream->input.time;
     stream->reading.bytes_read = stream->source.bytes_read;
     if (stream->input.wanted.texts != KF_TEXTS_NEVER)
         stream->reading.classes = kf_classes_count(&stream->classes);
@@ -203,6 +209,8 @@ static keepfit_status read_point(keepfit_stream *stream, keepfit_point *point, b
     stream->skipped = progress.skipped;
     stream->bytes_read = progress.bytes_read;
     stream->line = progress.line;
+    stream->key = progress.key;
+    stream->time = progress.time;
     stream->cut = progress.cut;
     stream->empty = progress.empty;
     stream->ended = status == KEEPFIT_END;
@@ -255,6 +263,8 @@ static keepfit_status next_live(keepfit_stream *stream, keepfit_point *point, bo
 
 static void next_kept(keepfit_stream *stream, keepfit_point *point)
 {
+    size_t row = kf_plan_row(&stream->plan, stream->position);
+    kf_marks_show(&stream->kept->marks, row, &stream->key, &stream->time);
     kf_plan_point(&stream->plan, stream->kept, stream->position++, point, &stream->line);
     stream->given++;
 }
@@ -276,6 +286,12 @@ keepfit_status keepfit_stream_next_row(keepfit_stream *stream, keepfit_point *po
     if (*skipped)
         return KEEPFIT_OK;
     return stream->kept ? keepfit_stream_next(stream, point) : next_live(stream, point, skipped);
+}
+
+void keepfit_stream_mark(const keepfit_stream *stream, keepfit_mark *mark)
+{
+    const keepfit_mark made = {.key = stream->key, .time = stream->time};
+    KF_GIVE(mark, &made);
 }
 
 void keepfit_stream_before_waiting(keepfit_stream *stream, void (*call)(void *context), void *context)
@@ -306,7 +322,9 @@ keepfit_status keepfit_stream_read_all(keepfit_stream *stream)
         status = read_point(stream, &point, &bad);
         if (status != KEEPFIT_OK)
             break;
-        if (!bad && !kf_kept_append(own, &point, stream->line))
+        bool marked = !bad && stream->input.marked;
+        if ((marked && !kf_marks_append(&own->marks, stream->key, stream->time)) ||
+            (!bad && !kf_kept_append(own, &point, stream->line)))
             return stay_broken(stream, kf_fail_memory(&stream->error));
     }
     if (status != KEEPFIT_OK && status != KEEPFIT_END)
@@ -353,6 +371,7 @@ static keepfit_stream *allocate(const char *path, const keepfit_options *options
         return NULL;
     bool named = kf_classes_open(&stream->classes, schema) && kf_classes_copy(&stream->classes, &stream->schema);
     stream->error.struct_size = sizeof stream->error;
+    stream->time = NAN;
     stream->options = options ? keepfit_options_copy(options) : keepfit_options_create();
     kf_recipe_open(&stream->recipe, stream->options ? stream->options->max_features : 0);
     stream->path = kf_copy_text(path);

@@ -23,8 +23,8 @@ void kf_table_free(struct kf_table *table)
 
 bool kf_table_is_asked_for(const keepfit_options *options)
 {
-    return options->ignore || options->columns || options->type || options->cross || options->hash ||
-           keepfit_options_given(options, "missing");
+    return options->ignore || options->columns || options->type || options->cross || options->hash || options->key ||
+           options->time || keepfit_options_given(options, "missing");
 }
 
 /* ---- the options ---- */
@@ -127,15 +127,18 @@ static keepfit_status read_said(const struct kf_columns *columns, const struct k
         status = read_list(columns, input, "columns", options->columns, said, true, error);
     for (size_t k = 0; k < columns->count && status == KEEPFIT_OK; k++) {
         bool other = k == columns->target || k == columns->weight;
-        bool named = said[k].ignored;
+        const char *by = k == columns->key ? "key" : said[k].ignored ? "ignore" : "columns";
+        said[k].ignored |= k == columns->key;
         if (options->columns && !said[k].taken)
             said[k].ignored = true;
         if (said[k].ignored && said[k].typed && said[k].type.kind != KF_IGNORE && !other) {
-            status = refuse_both(named ? "ignore" : "columns", columns->name[k], error);
+            status = refuse_both(by, columns->name[k], error);
             break;
         }
         if (said[k].ignored && !said[k].typed)
             said[k].type = (struct kf_type){.kind = KF_IGNORE};
+        else if (k == columns->time && !said[k].typed && !input->recipe->columns)
+            said[k] = (struct said){.typed = true, .type = {.kind = KF_TIME}};
         said[k].typed |= said[k].ignored || other;
         complete(&said[k].type, options);
     }
@@ -344,7 +347,8 @@ static keepfit_status agree(const struct kf_recipe *recipe, const struct kf_colu
         struct kf_type known = recipe->column[at].type, now = said[k].type;
         bool options_ignore = said[k].typed && now.kind == KF_IGNORE;
         if (said[k].typed && (now.kind != known.kind || now.words != known.words))
-            return refuse_type_of(!options_ignore   ? "type"
+            return refuse_type_of(k == columns->key ? "key"
+                                  : !options_ignore ? "type"
                                   : options->ignore ? "ignore"
                                                     : "columns",
                                   name, known, error);
@@ -431,7 +435,10 @@ keepfit_status kf_table_row(struct kf_table *table, const struct kf_line *line, 
 {
     struct kf_input *input = table->input;
     struct kf_complaint complaint;
-    keepfit_status status = kf_recipe_row(input->recipe, table->cell, &point->row, &complaint, error);
+    keepfit_status status = input->marked ? kf_table_mark(table, line, error) : KEEPFIT_OK;
+    if (status != KEEPFIT_OK)
+        return status;
+    status = kf_recipe_row(input->recipe, table->cell, &point->row, &complaint, error);
     if (status != KEEPFIT_DATA)
         return status;
     const struct kf_content *cell = &table->cell[complaint.column < input->recipe->readable ? complaint.column : 0];

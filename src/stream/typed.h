@@ -8,9 +8,10 @@
 
 struct kf_table {
     struct kf_input *input;
-    struct kf_columns *columns; /* feature: the recipe's column */
-    struct kf_content *cell;    /* [readable] */
-    keepfit_schema view;        /* of what is known: the columns take the places of the features */
+    struct kf_columns *columns;  /* feature: the recipe's column */
+    struct kf_content *cell;     /* [readable] */
+    struct kf_content key, time; /* the row's, where these columns are no features */
+    keepfit_schema view;         /* of what is known: the columns take the places of the features */
     const char **names;
 };
 
@@ -33,6 +34,8 @@ keepfit_status kf_table_begin(struct kf_table *table, struct kf_columns *columns
 keepfit_status kf_table_is_said(const struct kf_columns *columns, const struct kf_input *input, bool *said,
                                 keepfit_error *error);
 
+/* The key and the time of the row, into the input. */
+keepfit_status kf_table_mark(struct kf_table *table, const struct kf_line *line, keepfit_error *error);
 /* The row of the cells that have been put into `cell`. */
 keepfit_status kf_table_row(struct kf_table *table, const struct kf_line *line, keepfit_point *point,
                             keepfit_error *error);

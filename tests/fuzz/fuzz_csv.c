@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         "format=csv delimiter=, target=y weight-column=w max-features=3",
         "format=csv loss=softmax",
         "format=csv loss=logistic on-error=skip accept-cut=true",
+        "format=csv target=1 key=2 time=3 header=no on-error=skip accept-cut=true",
     };
     fuzz_stream(data, size, settings, sizeof settings / sizeof settings[0]);
     return 0;
