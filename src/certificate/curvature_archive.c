@@ -33,8 +33,16 @@ static void archive_numbers(struct kf_curvature *curvature, struct kf_archive *a
         kf_archive_real(archive, rounding[k]);
         kf_archive_require(archive, *rounding[k] >= 0);
     }
+    const struct kf_since *since = &curvature->since;
+    if (curvature->phase == KF_PHASE_NONE)
+        return;
+    kf_archive_require(archive, since->lost >= 0);
+    kf_archive_require(archive,
+                       curvature->phase == KF_PHASE_GATHERING || (curvature->weight > 0 && curvature->lambda > 0));
     /* where there is an inverse that serves */
-    kf_archive_require(archive, curvature->phase < KF_PHASE_MEASURING || curvature->hessian.slack < 1);
+    kf_archive_require(archive,
+                       curvature->phase < KF_PHASE_MEASURING || (curvature->hessian.slack < 1 && since->lost < 1));
+    kf_archive_require(archive, !kf_is_certified(curvature) || (since->stretch >= 0 && leverages->largest >= 0));
 }
 
 /* One enumeration was four flags. */
