@@ -62,7 +62,8 @@ static int fail_option(keepfit_status status, const keepfit_error *error)
     return fail_status(status, message_of(error).text);
 }
 
-/* For the streams that read requests: by themselves, and strictly. */
+/* For the streams that read requests: by themselves, and strictly. A point's key is its id, and its time that of its arrival, whatever
+ * columns a journal of a file's rows remembers. */
 static int make_reading(struct trained *trained)
 {
     static const char *const formats[FORMATS] = {"libsvm", "csv", "jsonl"};
@@ -74,6 +75,10 @@ static int make_reading(struct trained *trained)
             status = keepfit_options_set_integer(made, "threads", 1, &error);
         if (status == KEEPFIT_OK)
             status = keepfit_options_set(made, "on-error", "stop", &error);
+        if (status == KEEPFIT_OK)
+            status = keepfit_options_set(made, "key", "", &error);
+        if (status == KEEPFIT_OK)
+            status = keepfit_options_set(made, "time", "", &error);
         if (status != KEEPFIT_OK)
             return fail_option(status, &error);
     }
@@ -82,7 +87,7 @@ static int make_reading(struct trained *trained)
 
 static int check_options(const keepfit_options *options)
 {
-    static const char *const useless[] = {"shuffle", "limit", "targets", "resume"};
+    static const char *const useless[] = {"shuffle", "limit", "targets", "resume", "key", "time"};
     const char *scale = keepfit_options_get(options, "scale");
     if (!keepfit_options_given(options, "journal"))
         return fail(EXIT_USAGE, "serve: --journal DIR says where the points are kept");

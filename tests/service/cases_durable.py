@@ -35,6 +35,23 @@ def case_a_key_makes_repeating_harmless(keepfit, folder):
         assert service.ask("GET", "/v1/report")[2]["stage"] == 6
 
 
+def case_a_service_goes_on_with_the_keys_of_a_file(keepfit, folder):
+    """Those that the journal of a table has are the points' ids; the table's column need not be there."""
+    with open(os.path.join(folder, "log.csv"), "w", encoding="utf-8") as file:
+        file.write("id,c,x,y\no1,a,1,2\no2,b,2,3\no3,a,3,5\n")
+    said = ("--lambda", "0.1", "--target", "y")
+    subprocess.run([keepfit, "train", "-q", *said, "--key", "id", "--journal", os.path.join(folder, "journal"),
+                    os.path.join(folder, "log.csv")], check=True)
+    with Service(keepfit, folder, "--target", "y") as service:
+        status, _, answer = service.push([{"features": {"c": "b", "x": 1}, "target": 7, "id": "o2"}])
+        assert status == 200 and answer["stage"] == 4, answer
+        assert service.ask("GET", "/v1/report")[2]["points"] == 3
+    for option in ("--key", "--time"):
+        done = subprocess.run([keepfit, "serve", "--listen", "127.0.0.1:0", "--journal", os.path.join(folder, "other"), option, "id"],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "%s is for files" % option in done.stderr, done
+
+
 def case_a_refused_request_uses_no_key(keepfit, folder):
     with Service(keepfit, folder, *LOGISTIC) as service:
         assert service.push([{"features": [1], "target": 1}, {"features": [1e200], "target": 1}], Idempotency_Key="k")[0] == 422
