@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/late.h"
 #include "service/service.h"
 
 bool learn_refuse(struct exchange *exchange, keepfit_status status)
@@ -303,82 +304,20 @@ bool learn_points(struct exchange *exchange)
 
 /* ---- labels ---- */
 
-/* A body of labels: {"id", "target"} or a list of them. */
-struct label {
-    char id[ROWS_ID_MOST + 3]; /* "l:" before it */
-    char *target;              /* JSON */
-    struct waiting *waiting;   /* NULL: it has come before */
-};
-
-static bool read_label(struct json *json, struct label *label)
+static bool read_labels(struct exchange *exchange, struct labels *labels)
 {
-    json_open(json, '{');
-    while (json_member(json)) {
-        bool id = json_name_is(json, "id"), target = json_name_is(json, "target");
-        const char *at = json->at;
-        if (!id && !target)
-            return json_wrong(json, at, "a label has no '%.40s' (id, target)", json->string.at);
-        if (id ? label->id[0] != 0 : label->target != NULL)
-            return json_wrong(json, at, "'%s' stands twice", json->string.at);
-        char sign = json_next(json);
-        at = json->at;
-        if (id) {
-            if (!json_string(json))
-                return false;
-            if (json->string.count == 0 || json->string.count > ROWS_ID_MOST || strchr(json->string.at, '\n'))
-                return json_wrong(json, at, "an id has 1 to %d bytes, on one line", ROWS_ID_MOST);
-            memcpy(label->id, "l:", 2);
-            memcpy(label->id + 2, json->string.at, json->string.count + 1);
-        } else {
-            if ((sign != '"' && sign != '0') || !json_skip(json))
-                return json_wrong(json, at, "a target is a number or a string");
-            label->target = strndup(at, (size_t)(json->at - at));
-        }
-    }
-    if (json->wrong[0])
-        return false;
-    return (label->id[0] && label->target) || json_wrong(json, json->at, "a label needs 'id' and 'target'");
-}
-
-static void free_labels(struct label *labels, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        free(labels[k].target);
-    free(labels);
-}
-
-static bool read_labels(struct exchange *exchange, struct label **labels, size_t *count)
-{
-    struct json json = {0};
-    size_t most = (size_t)exchange->service->limits.points;
-    json_begin(&json, exchange->body.at ? exchange->body.at : "", exchange->body.count);
-    bool single = json_next(&json) != '[', good = true;
-    if (!single)
-        json_open(&json, '[');
-    while (good && !json.wrong[0] && (single ? *count == 0 : json_element(&json))) {
-        struct label *grown = *count < most ? realloc(*labels, (*count + 1) * sizeof **labels) : NULL;
-        if (!grown)
-            break;
-        *labels = grown;
-        (*labels)[(*count)++] = (struct label){.target = NULL};
-        good = read_label(&json, &(*labels)[*count - 1]);
-    }
-    if (good)
-        good = json_end(&json);
-    if (!good)
-        trouble_json(&exchange->trouble, &json);
-    json_free(&json);
-    return good;
+    const struct text *body = &exchange->body;
+    return labels_read(labels, body->at ? body->at : "", body->count, (size_t)exchange->service->limits.points,
+                       &exchange->trouble);
 }
 
 bool learn_prepare_labels(struct exchange *exchange)
 {
-    struct label *labels = NULL;
-    size_t count = 0;
+    struct labels labels = {0};
     if (exchange->type[0] && strncmp(exchange->type, "application/json", 16) != 0)
         return trouble_set(&exchange->trouble, 415, "content_type", "labels come as application/json");
-    bool good = read_labels(exchange, &labels, &count);
-    free_labels(labels, count);
+    bool good = read_labels(exchange, &labels);
+    labels_free(&labels);
     return good;
 }
 
@@ -493,17 +432,16 @@ static bool push_labels(struct exchange *exchange, struct label *labels, size_t 
 
 bool learn_labels(struct exchange *exchange)
 {
-    struct label *labels = NULL;
-    size_t count = 0;
+    struct labels labels = {0};
     memory_expire(exchange->service->memory);
-    bool good = read_labels(exchange, &labels, &count) && find_waiting(exchange, labels, count) &&
-                make_points(exchange, labels, count);
+    bool good = read_labels(exchange, &labels) && find_waiting(exchange, labels.label, labels.count) &&
+                make_points(exchange, labels.label, labels.count);
     bool any = false;
-    for (size_t k = 0; good && k < count; k++)
-        any = any || labels[k].waiting;
+    for (size_t k = 0; good && k < labels.count; k++)
+        any = any || labels.label[k].waiting;
     if (good && any)
-        good = push_labels(exchange, labels, count);
-    free_labels(labels, count);
+        good = push_labels(exchange, labels.label, labels.count);
+    labels_free(&labels);
     return good;
 }
 

@@ -90,7 +90,9 @@ static bool take_tensor(struct json *json, struct tensor *tensor, struct rows *r
         !(tensor->shape[0] >= 1 && tensor->shape[0] <= 1e9 && tensor->shape[1] >= 1 && tensor->shape[1] <= 1e9))
         return json_wrong(json, json->at, "an input is a matrix of numbers, with shape, datatype and data");
     struct json data = tensor->data;
-    size_t width = (size_t)tensor->shape[1];
+    size_t width = (size_t)tensor->shape[1], height = (size_t)tensor->shape[0];
+    if ((double)width != tensor->shape[1] || (double)height != tensor->shape[0])
+        return json_wrong(json, json->at, "a shape is of whole numbers");
     double number;
     json_open(&data, '[');
     if (json_next(&data) == '[') {
@@ -104,7 +106,7 @@ static bool take_tensor(struct json *json, struct tensor *tensor, struct rows *r
     }
     for (size_t k = 0; good && k < rows->count; k++)
         good = rows->row[k].count == width;
-    good = good && rows->count == (size_t)tensor->shape[0];
+    good = good && rows->count == height;
     if (!good)
         json_wrong(json, data.wrong_at ? data.wrong_at : json->at, "%s",
                    data.wrong[0] ? data.wrong : "the data is not of its shape");

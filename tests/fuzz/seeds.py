@@ -261,3 +261,24 @@ POINTS = {
 for name, content in POINTS.items():
     for choice in range(4):
         seed("request", "%s-%d" % (name, choice), choice, content)
+
+OTHERS = {4: {  # labels
+    "one": b'{"id":"a","target":1}', "many": b'[{"id":"a","target":-1.5e3},{"target":"b\\u00e9","id":"c d"}]', "none": b'[]',
+    "twice": b'{"id":"a","id":"b","target":1}', "return": b'{"id":"a\\rb","target":1}',
+    "line": b'{"id":"a\\nb","target":1}', "null": b'{"id":"a","target":null}',
+}, 5: {  # the Open Inference Protocol
+    "flat": b'{"id":"7","inputs":[{"name":"x","shape":[2,3],"datatype":"FP64","data":[1,2,3,4,5,6]}]}',
+    "rows": b'{"inputs":[{"data":[[1,2],[3,4]],"shape":[2,2],"datatype":"FP32"}],"outputs":[]}',
+    "off": b'{"inputs":[{"shape":[2,2],"datatype":"FP64","data":[1,2,3]}]}',
+    "half": b'{"inputs":[{"shape":[1.5,2],"datatype":"FP64","data":[1,2]}]}',
+    "words": b'{"inputs":[{"shape":[1,1],"datatype":"BYTES","data":["a"]}]}',
+    "deep": b'{"inputs":[{"shape":[1,1,1],"datatype":"FP64","data":[1]}]}',
+}, 6: {  # /invocations
+    "inputs": b'{"inputs":[[1,2],[3,4]]}', "instances": b'{"params":{"a":[1]},"instances":[[1],[]]}',
+    "split": b'{"dataframe_split":{"columns":["a","b"],"index":[0],"data":[[1,"x"],[null,[\n1]]]}}',
+    "turned": b'{"dataframe_split":{"data":[[1]],"columns":["a"]}}', "records": b'{"dataframe_records":[{"a":1,\n"b":"x"},{}]}',
+    "list": b'{"dataframe_records":[[1]]}', "both": b'{"inputs":[[1]],"dataframe_records":[{"a":1}]}',
+}}
+for choice, bodies in OTHERS.items():
+    for name, content in bodies.items():
+        seed("request", "%s-%d" % (name, choice), choice, content)

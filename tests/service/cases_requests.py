@@ -266,6 +266,12 @@ def case_labels_that_come_later(keepfit, folder):
         assert service.ask("POST", "/v1/labels", labels[0])[0] == 200
         assert service.ask("POST", "/v1/labels", dict(labels[0], target=5))[0] == 409
         assert service.ask("POST", "/v1/labels", labels[2:])[2]["stage"] == 24
+        for wrong in ([], {}, [[]], {"id": "", "target": 1}, {"id": "x" * 201, "target": 1},
+                      {"id": "x", "target": None}, {"id": "x\ry", "target": 1},
+                      {"id": "x\ny", "target": 1}, {"id": "x"}, {"target": 1}, {"id": "x", "target": 1, "weight": 1},
+                      '{"id":"x","id":"x","target":1}', "[", "1"):
+            status, _, answer = service.ask("POST", "/v1/labels", wrong)
+            assert status in (400, 422) and answer["error"]["message"], (wrong, answer)
         for k in range(6):
             service.predict({"features": [1, 2, 3], "id": "late %d" % k})
         assert service.ask("POST", "/v1/labels", {"id": "late 0", "target": 1})[0] == 404, "the oldest has gone"
@@ -470,7 +476,8 @@ def case_neighbours_protocols(keepfit, folder):
                 tensor = {"name": "x", "shape": [5, 3], "datatype": "FP64", "data": given}
                 status, _, answer = service.ask("POST", "/v2/models/default/infer", {"id": "7", "inputs": [tensor]})
                 assert status == 200 and answer["outputs"][0]["data"] == own and answer["outputs"][0]["shape"] == [5], answer
-            for wrong in (dict(tensor, shape=[5, 2]), dict(tensor, shape=[4, 3]), dict(tensor, datatype="BYTES"), dict(tensor, data=[]),
+            for wrong in (dict(tensor, shape=[5, 2]), dict(tensor, shape=[4, 3]), dict(tensor, shape=[5.5, 3]), dict(tensor, shape=[5, 3.5]),
+                          dict(tensor, datatype="BYTES"), dict(tensor, data=[]),
                           dict(tensor, shape=[15]), dict(tensor, data=[["a"]]), {}):
                 assert service.ask("POST", "/v2/models/default/infer", {"inputs": [wrong]})[0] == 400, wrong
             for wrong in ({}, {"inputs": []}, {"inputs": [1]}, {"inputs": values, "instances": values}, {"inputs": [[1, 2]] * 3 + [[1]]}):
