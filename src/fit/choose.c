@@ -27,6 +27,8 @@
 /* and where passes are rare, there are few gradients to save: */
 #define TRIAL_FIRST_RARE 1024 /* speed: bench/tuning.md */
 #define AFTER 4               /* speed: bench/tuning.md */
+/* and where Newton's directions go by few points, whose products grow with every point: */
+#define AFTER_FEW 2 /* speed: bench/auto.md */
 /* A trial's length as a share of the stages so far. */
 #define TRIAL_SHARE 16 /* speed: bench/tuning.md */
 /* A change and the way back may cost so many times what a trial's stages would have. */
@@ -35,6 +37,8 @@
 #define TRIAL_AT_ONCE 0.25 /* speed: bench/tuning.md */
 /* It wins if it spends no more than this share of what the other would: a little is no reason to change. */
 #define WIN_SHARE 0.75 /* speed: bench/tuning.md */
+/* and this where it goes by few points: its work grows with them. */
+#define WIN_FEW 0.25 /* speed: bench/auto.md */
 /* No method that goes by the gradient's norm alone has been seen to win against one whose proofs are this many times as sharp, or half. */
 #define FAR_AHEAD 16.0 /* speed: bench/tuning.md */
 /* One that has won may spend so many times what the other did, then it is the other's turn again. */
@@ -157,12 +161,23 @@ static const struct kf_method *other(const keepfit_fit *fit)
     return at_work(fit) == fit->choice.first ? fit->choice.rival : fit->choice.first;
 }
 
+/* Whether the method makes Newton's directions, and whether of few points: of the products of all rows. */
+static bool is_newton(const struct kf_method *method)
+{
+    return method->settle == kf_hold_settle;
+}
+
+static bool goes_by_few(const keepfit_fit *fit, const struct kf_method *method)
+{
+    return is_newton(method) && kf_dual_suits(&fit->task.problem);
+}
+
 /* The way to the other one, which comes once: a pass, and where Newton's directions are made of them the products of all rows. */
 static double cost_of_way(const keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->task.problem;
     double points = (double)problem->points.count;
-    bool products = kf_dual_suits(problem) && other(fit)->settle == kf_hold_settle;
+    bool products = goes_by_few(fit, other(fit));
     return kf_cost_pass(problem) + (products ? kf_cost_entries(problem) * points * points / 4 : 0);
 }
 
@@ -170,8 +185,16 @@ static double cost_of_way(const keepfit_fit *fit)
 static double cost_of_change(const keepfit_fit *fit)
 {
     const struct kf_problem *problem = &fit->task.problem;
-    bool hessian = kf_curvature_suits(problem) && !kf_dual_suits(problem);
+    bool few = kf_dual_suits(problem) && !kf_rows_are_sparse(problem);
+    bool hessian = kf_curvature_suits(problem) && !few;
     return cost_of_way(fit) + kf_cost_pass(problem) + (hessian ? kf_cost_hessian(problem) : 0);
+}
+
+/* The next trial, of the other one beside the one that stays. */
+static uint64_t next_trial(const keepfit_fit *fit, const struct kf_method *stays)
+{
+    bool soon = goes_by_few(fit, stays) && !kf_rows_are_sparse(&fit->task.problem);
+    return (soon ? AFTER_FEW : AFTER) * fit->arrivals.arrived;
 }
 
 /* The trial is over. */
@@ -187,7 +210,7 @@ static void end_trial(keepfit_fit *fit, bool won)
              won ? "" : " and given up");
     choice->trying = false;
     choice->watched = won;
-    choice->next = AFTER * fit->arrivals.arrived;
+    choice->next = next_trial(fit, won ? at_work(fit) : other(fit));
 }
 
 static keepfit_status go_back(keepfit_fit *fit)
@@ -214,7 +237,8 @@ static double left(const keepfit_fit *fit)
     const struct kf_choice *choice = &fit->choice;
     double spent = choice->work - choice->work_then - choice->change, length = (double)choice->length;
     double stages = (double)(fit->arrivals.arrived - choice->since);
-    double trial = WIN_SHARE * (TRIAL_AT_ONCE * length + (1 - TRIAL_AT_ONCE) * stages);
+    double share = goes_by_few(fit, at_work(fit)) ? WIN_FEW : WIN_SHARE;
+    double trial = share * (TRIAL_AT_ONCE * length + (1 - TRIAL_AT_ONCE) * stages);
     return choice->rate * (choice->trying ? trial : LENIENCE * (length + stages)) - spent;
 }
 
@@ -259,9 +283,10 @@ static keepfit_status begin_trial(keepfit_fit *fit)
         choice->next = AFTER * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }
+    bool dear = is_newton(other(fit)) && (kf_rows_are_sparse(&fit->task.problem) || kf_dual_suits(&fit->task.problem));
     /* Where a change and the way back are much of what is spent until the next trial, it is too early. */
     choice->change = 0;
-    if (!(WORTH * choice->rate * (double)choice->length > cost_of_change(fit))) {
+    if (!((dear ? 1 : WORTH) * choice->rate * (double)choice->length > cost_of_change(fit))) {
         choice->next = 2 * fit->arrivals.arrived;
         return KEEPFIT_OK;
     }

@@ -7,6 +7,7 @@
 #include "method/method.h"
 #include "optimum/dual.h"
 #include "optimum/products.h"
+#include "problem/costs.h"
 
 /* Stands in the table for its name and summary; the fit replaces it by what kf_method_choose says. */
 static const struct kf_method automatic = {
@@ -100,7 +101,8 @@ const struct kf_method *kf_method_rival(const struct kf_problem *problem, const 
         return NULL; /* sampled steps find an intercept slowly */
     if (chosen == &kf_quadratic_method || chosen == &kf_refit)
         return &kf_table;
-    if (chosen != &kf_table || (kf_size(problem) > KF_DENSE_MOST && !kf_dual_suits(problem)))
+    bool few = kf_dual_suits(problem) && !kf_rows_are_sparse(problem); /* the products of rows cost little */
+    if (chosen != &kf_table || (kf_size(problem) > KF_DENSE_MOST && !few))
         return NULL;
     return kf_curvature_suits(problem) ? &kf_quadratic_method : &kf_refit;
 }

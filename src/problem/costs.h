@@ -31,6 +31,9 @@
 #define KF_COST_PRODUCT 0.045  /* speed: bench/costs.md */
 #define KF_COST_COLUMN 0.02    /* speed: bench/costs.md; one of many at once */
 
+/* Rows with fewer entries than this part of all coordinates are sparse. */
+#define KF_SPARSE_MOST 0.25 /* speed: bench/auto.md */
+
 static inline double kf_entries_of_row(const struct kf_problem *problem)
 {
     const struct kf_points *points = &problem->points;
@@ -41,6 +44,12 @@ static inline double kf_entries_of_row(const struct kf_problem *problem)
 static inline bool kf_rows_are_full(const struct kf_problem *problem)
 {
     return kf_entries_of_row(problem) >= (double)problem->objective.slots;
+}
+
+/* Whether they have so little that what costs as much as if they were full (Hessians, the products of all rows) is dear beside a gradient. */
+static inline bool kf_rows_are_sparse(const struct kf_problem *problem)
+{
+    return kf_entries_of_row(problem) < KF_SPARSE_MOST * (double)kf_size(problem);
 }
 
 /* The products of a row's entries with x. */

@@ -92,9 +92,38 @@ static void test_hard_block(struct tap *tap)
     keepfit_fit_free(fit);
 }
 
+/* Few points whose rows have little: sampled steps cost what they have, the products of all rows far more, so the table stays alone. */
+static void test_sparse_rows(struct tap *tap)
+{
+    enum { POINTS = 400, FEATURES = 3000, ENTRIES = 12 };
+    struct kf_random random;
+    keepfit_report report = {.struct_size = sizeof report};
+    keepfit_fit *fit = fit_from("loss=logistic lambda=1e-3 epsilon-kind=relative epsilon=1e-3 threads=1");
+    bool tried = false;
+    kf_random_seed(&random, 9);
+    for (size_t j = 0; j < POINTS; j++) {
+        uint32_t index[ENTRIES];
+        double value[ENTRIES], score = 0;
+        for (size_t e = 0; e < ENTRIES; e++) {
+            size_t from = FEATURES / ENTRIES * e;
+            index[e] = (uint32_t)(from + kf_random_below(&random, e ? FEATURES / ENTRIES : 4));
+            value[e] = 0.3;
+            score += index[e] % 3 ? 1 : -2;
+        }
+        keepfit_point point = {.row = {ENTRIES, index, value}, .target = score > 0 ? 1 : -1, .weight = 1};
+        TAP_NEED(keepfit_fit_push(fit, &point) == KEEPFIT_OK);
+        tried |= fit->choice.trying;
+    }
+    keepfit_fit_report(fit, &report);
+    tap_check(tap, !tried && strcmp(report.method, "table") == 0 && report.missed == 0,
+              "few points, sparse rows: %s alone (%s)", report.method, report.reason);
+    keepfit_fit_free(fit);
+}
+
 int main(void)
 {
     struct tap tap = {0};
+    test_sparse_rows(&tap);
     test_choice(&tap, true, 20, "loss=hinge lambda=1e-2 epsilon=1e-5 threads=1", "table");
     test_choice(&tap, false, 20, "loss=logistic lambda=1e-3 epsilon=1e-4 threads=1", "quadratic");
     test_choice(&tap, false, 150, "loss=logistic lambda=1e-5 epsilon=1e-3 threads=1", "quadratic");
