@@ -36,6 +36,7 @@ python:
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory all
+	@ninja --quiet -C $(BUILD) benchmarks
 	@/usr/bin/python3 bench/results.py $(BUILD) --write
 	@/usr/bin/python3 bench/journal.py $(BUILD) --write
 	@test -z "$$KEEPFIT_DATA" || /usr/bin/python3 bench/guarantee.py $(BUILD) "$$KEEPFIT_DATA" --write
