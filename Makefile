@@ -18,6 +18,7 @@ demo:
 
 test:
 	@scripts/setup build test mpi python
+	@scripts/axe || true
 	@scripts/test
 
 # RUNS=40000 is more than a million stages; SEED is the first one.
@@ -65,4 +66,4 @@ uninstall:
 	@ninja --quiet -C $(BUILD) uninstall
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind $(BUILD)-fuzz $(BUILD)-venv $(BUILD)-python $(BUILD)-python-sanitize demo
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-valgrind $(BUILD)-fuzz $(BUILD)-venv $(BUILD)-python $(BUILD)-python-sanitize build-axe demo

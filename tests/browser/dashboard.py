@@ -5,11 +5,10 @@ come alive, say nothing on the console, ask nobody else, fit the window, and ple
 say when there is an alarm, and to predict. Then the service itself serves it, and it has to be as good. With FOLDER, pictures of it are
 left there.
 
-axe-core comes from npm (it is large, and only tests want it): from KEEPFIT_AXE, or fetched into the folder `axe` beside the page. Where
-neither is to be had, that part skips, and says so.
+axe-core comes from npm (it is large, and only tests want it): from KEEPFIT_AXE, or where scripts/axe has put it. Where it is not there, that
+part skips, and says so.
 """
 import base64
-import hashlib
 import json
 import os
 import pathlib
@@ -18,7 +17,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import urllib.error
@@ -31,24 +29,13 @@ import pages  # noqa: E402
 import stand_in  # noqa: E402
 from pages import Browser, check, evaluate  # noqa: E402
 
-AXE, SUM = "axe-core-4.14.1", "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
 SECONDS = 20
 
 
-def find_axe(folder):
-    """The text of axe-core, or None."""
-    given = os.environ.get("KEEPFIT_AXE") or os.path.join(folder, "axe", "axe.min.js")
-    if not os.path.exists(given) and shutil.which("npm"):
-        os.makedirs(os.path.dirname(given), exist_ok=True)
-        try:
-            subprocess.run(["npm", "pack", "--silent", AXE.replace("-4", "@4")], cwd=os.path.dirname(given), check=True, timeout=60,
-                           capture_output=True)
-            packed = os.path.join(os.path.dirname(given), AXE + ".tgz")
-            if hashlib.sha256(pathlib.Path(packed).read_bytes()).hexdigest() == SUM:
-                with tarfile.open(packed) as archive, open(given, "wb") as file:
-                    file.write(archive.extractfile("package/axe.min.js").read())
-        except (OSError, subprocess.SubprocessError, KeyError, tarfile.TarError):
-            pass
+def find_axe():
+    """The text of axe-core, or None. scripts/axe has fetched it."""
+    tree = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    given = os.environ.get("KEEPFIT_AXE") or os.path.join(tree, "build-axe", "axe.min.js")
     return pathlib.Path(given).read_text(encoding="utf-8") if os.path.exists(given) else None
 
 
@@ -98,7 +85,7 @@ def outside(browser, address):
 def test_axe(browser, session, axe, name):
     if axe is None:
         pages.count += 1
-        print("ok %d - %s: axe-core # SKIP it is not there, and npm does not bring it" % (pages.count, name))
+        print("ok %d - %s: axe-core # SKIP it is not there (scripts/axe fetches it)" % (pages.count, name))
         return
     world = browser.call("Page.createIsolatedWorld", session, frameId=browser.call("Page.getFrameTree", session)["frameTree"]["frame"]["id"],
                          worldName="axe")["executionContextId"]
@@ -274,7 +261,7 @@ def main():
     if not program:
         print("1..0 # SKIP Chromium is not installed: the page was not looked at")
         return 0
-    axe = find_axe(os.path.dirname(os.path.abspath(sys.argv[1])))
+    axe = find_axe()
     keepfit, folder = os.path.abspath(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         state, address = stand_in.start(page, policy)
